@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/error.h"
+
+namespace trainyard {
+
+std::string toString(const Error &error)
+{
+    std::string line = error.where;
+    if (!line.empty())
+        line += ": ";
+    line += error.what;
+    if (!error.right.empty())
+        line += "; expected " + error.right;
+    return line;
+}
+
+} // namespace trainyard

@@ -1,0 +1,42 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One fault that a user can act on: what is wrong, where, and what would be right. Value type, any thread.
+// A file with several faults yields several errors, so that all of them can be mended in one go.
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+enum class ErrorCode : std::uint8_t {
+    BadSyntax,      // not JSON, not this format, not this version
+    BadValue,       // a value of the wrong type or outside its range
+    UnknownKey,     // a dotted key that the plan does not have
+    UnknownName,    // an id that neither the plan nor the catalogue defines
+    CannotRead,     // file system
+    CannotWrite,
+    Cancelled,      // the stop token was triggered; never shown
+    Internal,
+};
+
+struct Error {
+    ErrorCode code = ErrorCode::Internal;
+    std::string where;   // "file.json: /cluster/datacenters/0/id", "file.json:12:7", or a dotted key
+    std::string what;    // "nodes is -3"
+    std::string right;   // "a whole number from 0 to 1000000"; may be empty
+    bool operator==(const Error &) const = default;
+};
+
+using Errors = std::vector<Error>;
+
+template <class T>
+using Expected = std::expected<T, Error>;
+template <class T>
+using ExpectedAll = std::expected<T, Errors>;
+
+/// "where: what; expected right", on one line, as the command line prints it.
+[[nodiscard]] std::string toString(const Error &error);
+
+} // namespace trainyard

@@ -1,0 +1,55 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Strong types for the quantities of the cost formulas. A sum of seconds and bytes does not compile; bytes over a rate
+// is seconds. Plan fields stay plain numbers whose unit is in the name, as in the file.
+//
+//   const Seconds t = Bytes{2e9} / gbytesPerSecond(25);   // 0.08 s
+//   const Nanoseconds ticks = toNanoseconds(t);           // timelines count in int64 nanoseconds
+
+#include <cmath>
+#include <compare>
+#include <cstdint>
+
+namespace trainyard {
+
+template <class Tag>
+struct Quantity {
+    double value = 0;
+
+    constexpr Quantity() = default;
+    constexpr explicit Quantity(double v) : value(v) {}
+    constexpr auto operator<=>(const Quantity &) const = default;
+    constexpr Quantity &operator+=(Quantity o) { value += o.value; return *this; }
+    constexpr Quantity &operator-=(Quantity o) { value -= o.value; return *this; }
+    constexpr Quantity &operator*=(double f) { value *= f; return *this; }
+    friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity{a.value + b.value}; }
+    friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity{a.value - b.value}; }
+    friend constexpr Quantity operator*(Quantity a, double f) { return Quantity{a.value * f}; }
+    friend constexpr Quantity operator*(double f, Quantity a) { return Quantity{a.value * f}; }
+    friend constexpr Quantity operator/(Quantity a, double f) { return Quantity{a.value / f}; }
+    friend constexpr double operator/(Quantity a, Quantity b) { return a.value / b.value; }
+};
+
+using Seconds = Quantity<struct SecondsTag>;
+using Bytes = Quantity<struct BytesTag>;
+using Flops = Quantity<struct FlopsTag>;                   // a count of floating-point operations, not a rate
+using BytesPerSecond = Quantity<struct BytesPerSecondTag>;
+using FlopsPerSecond = Quantity<struct FlopsPerSecondTag>;
+using Usd = Quantity<struct UsdTag>;
+using Nanoseconds = std::int64_t;                          // timeline ticks; ranges are half-open
+
+constexpr Seconds operator/(Bytes b, BytesPerSecond r) { return Seconds{b.value / r.value}; }
+constexpr Seconds operator/(Flops f, FlopsPerSecond r) { return Seconds{f.value / r.value}; }
+constexpr Bytes operator*(BytesPerSecond r, Seconds t) { return Bytes{r.value * t.value}; }
+
+constexpr BytesPerSecond gbytesPerSecond(double gb) { return BytesPerSecond{gb * 1e9}; }
+constexpr BytesPerSecond gbitsPerSecond(double gbit) { return BytesPerSecond{gbit * 1e9 / 8}; }
+constexpr FlopsPerSecond teraflops(double tf) { return FlopsPerSecond{tf * 1e12}; }
+constexpr Seconds milliseconds(double ms) { return Seconds{ms * 1e-3}; }
+constexpr Seconds microseconds(double us) { return Seconds{us * 1e-6}; }
+constexpr Bytes megabytes(double mb) { return Bytes{mb * 1e6}; }
+
+inline Nanoseconds toNanoseconds(Seconds t) { return static_cast<Nanoseconds>(std::llround(t.value * 1e9)); }
+constexpr Seconds toSeconds(Nanoseconds ns) { return Seconds{static_cast<double>(ns) * 1e-9}; }
+
+} // namespace trainyard

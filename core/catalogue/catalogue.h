@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The figures that came from outside: GPUs, models, software stacks, regions with their round trips and egress prices.
+// Loaded once from the JSON files of resources/catalog (built into the program) and shared read-only by all threads.
+
+#include "core/base/error.h"
+#include "core/hardware/gpu_spec.h"
+#include "core/hardware/stack_spec.h"
+#include "core/workload/model_spec.h"
+
+#include <optional>
+#include <string_view>
+
+namespace trainyard {
+
+struct Region {
+    std::string id;            // "aws-us-east-1"
+    std::string name;          // "AWS N. Virginia"
+    std::string provider;      // "aws", "azure", "gcp"
+    double latitude = 0, longitude = 0;
+    double egressUsdPerGb = 0.02;   // to another region of the same provider and continent
+    double usdPerKwh = 0;           // 0 = unknown
+    double kgCo2PerKwh = 0;         // 0 = unknown
+    std::string source;
+};
+
+struct RegionLink {
+    std::string from, to;      // region ids
+    double rttMs = 0;
+    std::optional<double> usdPerGb;   // where it differs from the region's
+    std::string source;
+};
+
+struct Catalogue {
+    std::vector<GpuSpec> gpus;
+    std::vector<ModelSpec> models;
+    std::vector<StackSpec> stacks;
+    std::vector<Region> regions;
+    std::vector<RegionLink> regionLinks;
+
+    [[nodiscard]] const GpuSpec *gpu(std::string_view id) const;        // nullptr where unknown
+    [[nodiscard]] const ModelSpec *model(std::string_view id) const;
+    [[nodiscard]] const StackSpec *stack(std::string_view id) const;
+    [[nodiscard]] const Region *region(std::string_view id) const;
+};
+
+/// The catalogue that is built into the program.
+[[nodiscard]] const Catalogue &builtinCatalogue();
+
+/// Reads gpus.json, models.json, stacks.json and regions.json of a folder. Every fault is reported with file and pointer.
+[[nodiscard]] ExpectedAll<Catalogue> loadCatalogue(const std::string &folder);
+
+/// Of `names`, the nearest to `name` by edit distance; empty where nothing is near. For "did you mean".
+[[nodiscard]] std::string nearestName(std::string_view name, const std::vector<std::string> &names);
+
+} // namespace trainyard

@@ -1,0 +1,115 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The answer to a plan: an immutable value that every view, report and export only reads. Names follow the metrics of
+// docs/metrics.md; a metric that does not apply is empty, never zero.
+
+#include "core/placement/layout.h"
+#include "core/plan/plan.h"
+#include "core/timeline/timeline.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+using Metric = std::optional<double>;
+
+struct Breakdown {                 // seconds; mean over the stages of the slowest pipeline; adds up to the iteration
+    double compute = 0, bubble = 0, tensorParallel = 0, contextParallel = 0, expertParallel = 0, wan = 0, pipeline = 0,
+           dataParallel = 0, offloadStall = 0, optimizer = 0;
+    [[nodiscard]] double total() const
+    {
+        return compute + bubble + tensorParallel + contextParallel + expertParallel + wan + pipeline + dataParallel
+            + offloadStall + optimizer;
+    }
+};
+
+struct StageMemory {               // bytes on one GPU of the stage, the fullest class
+    int stage = 0;
+    std::int64_t weights = 0, gradients = 0, optimizer = 0, activations = 0, buffers = 0, offloaded = 0;
+    std::int64_t peak = 0;         // allocated by the framework: the sum of the above but offloaded
+    std::int64_t reserved = 0;     // by its allocator
+    std::int64_t device = 0;       // reserved + context + communication buffers
+    std::int64_t capacity = 0;
+    double inFlight = 0;           // micro-batches alive at the peak
+    std::int64_t activationPerMicroBatch = 0;
+    std::vector<std::pair<std::string, std::int64_t>> parts;   // what fills this GPU, largest first
+    [[nodiscard]] bool fits() const { return device <= capacity; }
+};
+
+struct MemoryMetrics {
+    std::int64_t peak = 0, capacity = 0;   // of the fullest GPU (largest device / capacity)
+    int fullestStage = 0;
+    bool fits = true;
+    std::vector<StageMemory> perStage;
+};
+
+struct WanLinkUse {
+    int link = 0;                  // index into Cluster::wanLinks
+    std::array<double, 2> bytes{}; // a->b, b->a, all pipelines, one iteration
+    double utilization = 0;        // of the capacity of the busier direction, over the iteration
+    int tcpConnections = 0;        // of one node pair
+    double nodePairGbps = 0;       // what one node pair reaches
+    [[nodiscard]] double totalBytes() const { return bytes[0] + bytes[1]; }
+};
+
+struct CostMetrics {
+    Metric usdPerIteration, usdPerMillionTokens, usdTotal, egressUsdTotal, daysTotal, energyMwhTotal, co2TonsTotal;
+};
+
+enum class Severity : std::uint8_t { Note, Warning, Blocking };   // Blocking: the plan is infeasible
+
+/// A change of the plan that would help, and what it is called: "Use 7 data-parallel replicas".
+struct Fix {
+    std::string label;
+    PlanPtr plan;                  // the plan with the fix applied
+};
+
+struct Problem {
+    Severity severity = Severity::Warning;
+    std::string text;              // one sentence
+    std::string where;             // dotted key of the plan it is about, may be empty
+    std::vector<Fix> fixes;        // nearest first
+};
+
+struct Confidence {
+    std::string label;             // "calibrated", "same family", "extrapolated", "spec sheet"
+    Metric iterationLow, iterationHigh;   // seconds
+};
+
+struct Metrics {
+    Metric iterationTime, tokensPerSecond, tokensPerSecondPerGpu, modelTflopsPerGpu, mfu, hfu;
+    Metric gpuUtilization, gpuUtilizationWithFill, bubbleFraction;
+    int gpusUsed = 0, gpusTotal = 0;
+    std::optional<Breakdown> breakdown;
+    std::optional<MemoryMetrics> memory;
+    double wanBytesPerIteration = 0;
+    std::vector<WanLinkUse> wanLinks;
+    CostMetrics cost;
+    Confidence confidence;
+    std::size_t spans = 0;
+    double simulateMs = 0, evaluateMs = 0;
+};
+
+struct Evaluation {
+    PlanPtr plan;
+    ModelSpec model;
+    Layout layout;
+    Timeline timeline;
+    Metrics metrics;
+    std::vector<Problem> problems;
+    /// Memory of one GPU of a stage over time: the static part plus activation bytes at each change.
+    struct MemoryStep { Nanoseconds time; std::int64_t bytes; };
+    std::vector<std::vector<MemoryStep>> memoryCurves;   // [stage], slowest class
+
+    [[nodiscard]] bool feasible() const;
+};
+
+using EvaluationPtr = std::shared_ptr<const Evaluation>;
+
+} // namespace trainyard

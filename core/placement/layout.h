@@ -1,0 +1,55 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Who computes what where: the result of resolving a plan. Pipelines that sit alike are one class. Plain values.
+
+#include "core/plan/plan.h"
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct StageSeat {
+    int datacenter = 0;            // index into Cluster::datacenters
+    int pool = 0;                  // index into its pools
+    bool operator==(const StageSeat &) const = default;
+};
+
+struct StageChunk {                // layers of one virtual stage
+    int firstLayer = 0, layers = 0;
+    int expertLayers = 0;          // of those
+    bool hasEmbedding = false, hasHead = false;
+    bool operator==(const StageChunk &) const = default;
+};
+
+struct PipelineClass {             // pipelines that are alike in every way
+    int firstPipeline = 0, pipelines = 1;
+    int microBatches = 1;
+    std::vector<StageSeat> seats;  // per stage
+    bool operator==(const PipelineClass &) const = default;
+};
+
+struct GpuRun {                    // consecutive GPUs of a pool that serve one stage; for the map's colours
+    int datacenter = 0, pool = 0;
+    int firstGpu = 0, gpus = 0;    // in node order: GPU g sits in node g / gpusPerNode
+    int stage = 0;
+    int firstPipeline = 0, pipelines = 0;
+};
+
+struct IdleGpus {
+    int datacenter = 0, pool = 0, gpus = 0;
+    std::string reason;            // "a stage needs 64 GPUs here, 8 are left"
+};
+
+struct Layout {
+    PlacementMode mode = PlacementMode::PipelineAcross;   // never Auto
+    int data = 0;                  // data-parallel degree reached; 0 = nothing could be seated
+    std::vector<PipelineClass> classes;
+    std::vector<std::vector<StageChunk>> chunks;   // [stage][virtual chunk]
+    std::vector<GpuRun> runs;
+    std::vector<IdleGpus> idle;
+    int gpusUsed = 0, gpusTotal = 0;
+    std::string unseated;          // why data is 0, in one sentence
+};
+
+} // namespace trainyard

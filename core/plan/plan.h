@@ -1,0 +1,238 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The plan: an immutable value that says which hardware there is, what is trained on it and how. It mirrors the plan
+// file (docs/plan-file.md) field by field; units are in the names. Views never change one: they make the next one.
+// Keys of the file that this version does not know are kept in `extra` (key -> JSON text) and written back.
+
+#include "core/hardware/gpu_spec.h"
+#include "core/hardware/stack_spec.h"
+#include "core/workload/model_spec.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+using Extra = std::map<std::string, std::string>;
+/// A number, or "auto" (empty).
+template <class T>
+using Auto = std::optional<T>;
+
+struct Ssd {
+    double writeGBps = 0, readGBps = 0, endurancePb = 0;
+    Extra extra;
+    bool operator==(const Ssd &) const = default;
+};
+
+struct Host {
+    double memoryGib = 0, gbytesPerSecondPerGpu = 0;
+    Extra extra;
+    bool operator==(const Host &) const = default;
+};
+
+struct Pool {                             // equal nodes of one datacenter
+    std::string id;
+    std::string gpu;                      // catalogue id; empty where inlineGpu is set
+    std::optional<GpuSpec> inlineGpu;
+    int nodes = 0;
+    int gpusPerNode = 8;
+    std::optional<double> usdPerGpuHour;  // default: the catalogue's
+    std::optional<Ssd> ssd;
+    std::optional<Host> host;
+    Extra extra;
+    bool operator==(const Pool &) const = default;
+    [[nodiscard]] int gpus() const { return nodes * gpusPerNode; }
+};
+
+struct Datacenter {
+    std::string id, name;
+    std::optional<double> latitude, longitude;
+    std::optional<double> fabricGbpsPerGpu;   // default: the GPU's catalogue entry
+    std::optional<double> usdPerKwh, kgCo2PerKwh;
+    std::vector<Pool> pools;
+    Extra extra;
+    bool operator==(const Datacenter &) const = default;
+    [[nodiscard]] int gpus() const;
+    [[nodiscard]] const std::string &label() const { return name.empty() ? id : name; }
+};
+
+struct WanLink {
+    std::array<std::string, 2> between;
+    double rttMs = 0;
+    double capacityGbps = 100;            // per direction, all node pairs together
+    double nodePairGbps = 5;              // per direction
+    double tcpWindowMb = 1.5;             // of one connection
+    std::optional<std::array<double, 2>> usdPerGb;   // [a->b, b->a]; default: catalogue by region, else 0.02
+    Extra extra;
+    bool operator==(const WanLink &) const = default;
+};
+
+struct Cluster {
+    std::vector<Datacenter> datacenters;
+    std::vector<WanLink> wanLinks;
+    Extra extra;
+    bool operator==(const Cluster &) const = default;
+    [[nodiscard]] int gpus() const;
+    [[nodiscard]] int indexOf(std::string_view datacenterId) const;             // -1 where absent
+    [[nodiscard]] int linkBetween(std::string_view a, std::string_view b) const; // either order; -1 where absent
+};
+
+enum class Optimizer : std::uint8_t { Adam, Sgd, Adafactor, Lion, Adam8bit };
+
+struct WorkloadSpec {
+    std::string model;                    // catalogue name or path of a config.json; empty where inlineModel is set
+    std::optional<ModelSpec> inlineModel;
+    int sequenceLength = 2048;
+    int globalBatch = 0;                  // sequences per iteration
+    int microBatch = 1;
+    Precision precision = Precision::Bf16;
+    Optimizer optimizer = Optimizer::Adam;
+    std::optional<double> trainingTokens;
+    Extra extra;
+    bool operator==(const WorkloadSpec &) const = default;
+};
+
+struct Parallelism {
+    int tensor = 1, pipeline = 1;
+    Auto<int> data;                       // auto: the largest degree that the placement can seat
+    int context = 1, expert = 1, expertTensor = 1, virtualPipeline = 1;
+    std::optional<bool> sequenceParallel; // default: tensor > 1
+    int zeroStage = 1;
+    Extra extra;
+    bool operator==(const Parallelism &) const = default;
+    [[nodiscard]] bool usesSequenceParallel() const { return sequenceParallel.value_or(tensor > 1); }
+};
+
+enum class ScheduleKind : std::uint8_t {
+    GPipe, OneFOneB, Interleaved, BreadthFirst, ZbH1, ZbH2, ZbV, ZbAuto, VHalf, VMin,
+    DualPipe, DualPipeV, Chimera, Hanayo, Varuna, TeraPipe, Atlas,
+};
+
+enum class PlacementMode : std::uint8_t { Auto, PipelineAcross, DataAcross };
+
+struct StagePin {
+    std::string datacenter;
+    int stages = 0;
+    Extra extra;
+    bool operator==(const StagePin &) const = default;
+};
+
+struct Placement {
+    PlacementMode mode = PlacementMode::Auto;
+    std::vector<StagePin> stages;         // in pipeline order; empty = not pinned
+    Extra extra;
+    bool operator==(const Placement &) const = default;
+};
+
+enum class Recompute : std::uint8_t { None, Selective, Full };
+enum class ActivationOffload : std::uint8_t { None, Host, Ssd };
+enum class OptimizerOffload : std::uint8_t { None, Host, Interleaved };
+
+struct MemoryStrategy {
+    Recompute recompute = Recompute::None;
+    ActivationOffload activationOffload = ActivationOffload::None;
+    Auto<double> offloadFraction;
+    OptimizerOffload optimizerOffload = OptimizerOffload::None;
+    Extra extra;
+    bool operator==(const MemoryStrategy &) const = default;
+};
+
+enum class WanSharing : std::uint8_t { Spatial, Temporal };
+
+struct WanStrategy {
+    Auto<int> tcpConnections;             // auto: as many as fill the node pair
+    WanSharing sharing = WanSharing::Spatial;
+    Auto<int> cell;                       // pipelines of a DP-cell
+    Extra extra;
+    bool operator==(const WanStrategy &) const = default;
+};
+
+enum class MoeDispatch : std::uint8_t { Flat, Hierarchical, Dedup, TensorSliced, TrafficAware };
+
+struct MoeStrategy {
+    MoeDispatch dispatch = MoeDispatch::Flat;
+    Auto<int> overlapChunks;
+    double imbalance = 1;
+    std::optional<double> capacityFactor;
+    Extra extra;
+    bool operator==(const MoeStrategy &) const = default;
+};
+
+enum class Share : std::uint8_t { Even, Balanced };
+
+struct Heterogeneity {
+    Share compute = Share::Even, state = Share::Even;
+    Extra extra;
+    bool operator==(const Heterogeneity &) const = default;
+};
+
+struct BubbleFill {
+    bool enabled = false;
+    std::string model;
+    int stages = 1;
+    double requestsPerSecond = 0;
+    int promptTokens = 2048;
+    double ttftSloMs = 1000;
+    double guardMs = 1;
+    Extra extra;
+    bool operator==(const BubbleFill &) const = default;
+};
+
+struct Job {
+    std::string name, model;
+    int batch = 1, minibatches = 1, epochs = 1;
+    Extra extra;
+    bool operator==(const Job &) const = default;
+};
+
+/// One measured value, or one per stage.
+using PerStage = std::vector<double>;     // size 1: for every stage
+
+struct Profile {                          // measured times of one stage and one micro-batch; MB = 10^6 bytes
+    PerStage forwardMs, backwardMs;       // backward without recompute
+    PerStage recomputeMs, weightGradMs;   // empty = 0
+    double activationMb = 0;
+    std::optional<double> gradientMb;     // default: activationMb
+    double parametersMb = 0;
+    std::vector<int> inFlight;            // empty = limited by the schedule only; size 1: for every stage
+    Extra extra;
+    bool operator==(const Profile &) const = default;
+};
+
+struct Stack {
+    std::string name = "megatron-core";
+    std::map<std::string, double> overrides;   // field of StackSpec as in stacks.json -> value
+    bool operator==(const Stack &) const = default;
+};
+
+struct Plan {
+    static constexpr int kVersion = 1;
+    std::string name, notes;
+    Cluster cluster;
+    WorkloadSpec workload;
+    Parallelism parallelism;
+    ScheduleKind schedule = ScheduleKind::OneFOneB;
+    Stack stack;
+    Placement placement;
+    MemoryStrategy memory;
+    WanStrategy wan;
+    MoeStrategy moe;
+    Heterogeneity heterogeneity;
+    BubbleFill bubbleFill;
+    std::vector<Job> jobs;
+    std::string jobScheduler;
+    std::map<std::string, std::string> calibration;   // factor -> JSON text
+    std::optional<Profile> profile;
+    std::string baseDir;                  // folder of the file, for relative paths; never written
+    Extra extra;
+    bool operator==(const Plan &) const = default;
+};
+
+using PlanPtr = std::shared_ptr<const Plan>;
+
+} // namespace trainyard

@@ -1,0 +1,41 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plan files: JSON in and out, dotted keys, schema. Errors name file and JSON pointer (or line:column) and what would be
+// right. Writing keeps unknown keys and writes only what differs from the defaults, plus the contract's sections.
+
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+
+#include <string_view>
+
+namespace trainyard {
+
+/// Parses a plan. `fileName` is for messages; `baseDir` resolves relative paths. Older versions are migrated.
+[[nodiscard]] ExpectedAll<Plan> parsePlan(std::string_view json, const std::string &fileName, const std::string &baseDir = {});
+[[nodiscard]] ExpectedAll<Plan> readPlan(const std::string &path);
+
+/// The plan as a version 1 file, two-space indented, ending in a newline.
+[[nodiscard]] std::string formatPlan(const Plan &plan);
+/// Writes to a temporary file beside `path` and renames it: never half a file.
+[[nodiscard]] Expected<void> writePlan(const Plan &plan, const std::string &path);
+
+/// The plan with one dotted key set: "parallelism.pipeline", "cluster.datacenters[0].pools[0].nodes". The value parses as
+/// JSON, else as a string. Errors: UnknownKey with the nearest known key; BadValue.
+[[nodiscard]] ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::string_view value);
+
+/// JSON Schema (draft-07) of "plan" or "metrics".
+[[nodiscard]] std::string planSchema();
+[[nodiscard]] std::string metricsSchema();
+
+/// Names as in the file.
+[[nodiscard]] const char *toString(Precision);
+[[nodiscard]] const char *toString(ScheduleKind);
+[[nodiscard]] const char *toString(PlacementMode);
+[[nodiscard]] const char *toString(Recompute);
+[[nodiscard]] const char *toString(WanSharing);
+[[nodiscard]] const char *toString(Optimizer);
+[[nodiscard]] const char *toString(MoeDispatch);
+[[nodiscard]] const char *toString(ActivationOffload);
+[[nodiscard]] const char *toString(OptimizerOffload);
+
+} // namespace trainyard

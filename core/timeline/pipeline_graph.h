@@ -1,0 +1,62 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Builds the task graph of one training iteration from a program and the costs of its operations: classes of equal
+// pipelines side by side, boundaries as lags (inside a datacenter) or as transfers on WAN channels, and the tail
+// (gradient reduction, optimizer, parameter gather). All times in nanoseconds.
+
+#include "core/schedule/program.h"
+#include "core/timeline/task_graph.h"
+
+namespace trainyard {
+
+struct OpTimes {                   // of one chunk of one stage and one micro-batch
+    Nanoseconds forward = 0;
+    Nanoseconds backward = 0;      // input and weight gradients, recompute included where it is fused
+    Nanoseconds inputGrad = 0, weightGrad = 0;   // for programs that split them; they add up to backward
+    Nanoseconds recompute = 0;     // of that backward, the part that recomputes (0 where none)
+    bool operator==(const OpTimes &) const = default;
+};
+
+struct BoundaryTimes {             // between virtual stages q and q + 1; [0] forward direction, [1] backward
+    bool isWan = false;            // a channel with its own track; else a lag
+    int wanLink = -1;              // index into Cluster::wanLinks
+    int linkDirection[2] = {0, 0}; // index into IterationCosts::linkCapacity of each direction; used where shared
+    Nanoseconds hold[2] = {0, 0};  // time on the channel, uncontended (WAN), or the whole transfer (local)
+    Nanoseconds latency[2] = {0, 0};   // after the channel is free again
+    double bytes[2] = {0, 0};
+    double rateCap[2] = {0, 0};    // bytes/s of one pipeline's channel
+    bool operator==(const BoundaryTimes &) const = default;
+};
+
+struct TailTimes {                 // after the last backward of a stage; 0 = absent
+    Nanoseconds reduce = 0;        // gradient reduction, whole
+    Nanoseconds reduceEarly = 0;   // how long before the end of the last backward it may start
+    Nanoseconds optimizer = 0;
+    Nanoseconds gather = 0;        // parameter all-gather that nothing hides
+    bool operator==(const TailTimes &) const = default;
+};
+
+struct PipelineCosts {             // of one class of equal pipelines
+    int pipelines = 1;             // how many it stands for
+    Program program;
+    std::vector<OpTimes> ops;      // [device * chunks + chunk]
+    std::vector<BoundaryTimes> boundaries;   // [virtual stage q], q < virtualStages - 1
+    std::vector<TailTimes> tail;   // [device]
+};
+
+struct IterationCosts {
+    std::vector<PipelineCosts> classes;
+    bool reduceJoinsClasses = true;   // a stage's reduction waits for that stage of every class
+    bool optimizerBarrier = false;    // every optimizer step waits for every reduction (gradient norm)
+    Nanoseconds overhead = 0;         // host time at the end of the iteration
+    std::vector<double> linkCapacity; // bytes/s, one a link direction; empty = no link can be a bottleneck
+};
+
+/// Errors: Internal where the program deadlocks (an order whose dependencies cannot be met), naming the operation.
+[[nodiscard]] Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs);
+
+/// Makes `graph` fit new costs of the same shape by rewriting durations, lags and flows only. False where the shape
+/// differs (then build anew).
+[[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs);
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the one simulator runs: tasks with predecessors on resources, as arrays. Every system of the product is a builder
+// of such graphs. Tasks are numbered resource by resource; on a fixed-order resource the number is the order, so the
+// previous task of the same resource is task - 1 and the spans of a track come out sorted.
+// Topology (everything but `durations`, `lags`, rates) depends only on shapes, so that a change of bandwidth or of a
+// GPU reuses it: durations and lags are looked up by class.
+
+#include "core/timeline/timeline.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace trainyard {
+
+enum class Discipline : std::uint8_t { FixedOrder, Priority };
+
+struct Resource {
+    Discipline discipline = Discipline::FixedOrder;
+    Track track;                   // where its spans are drawn; first/last are its tasks
+};
+
+/// A task that moves bytes over shared links instead of lasting a fixed time: its rate is its max-min fair share.
+struct Flow {
+    double bytes = 0;
+    double rateCap = 0;            // bytes/s; what the flow can take alone (TCP, node pair, NIC)
+    double weight = 1;             // how many equal flows it stands for (symmetric pipelines)
+    std::vector<std::uint32_t> links;   // indices into TaskGraph::linkCapacity
+};
+
+struct TaskGraph {
+    // per task
+    std::vector<WorkKind> kind;
+    std::vector<std::uint32_t> resource;
+    std::vector<std::uint32_t> durationClass;
+    std::vector<std::int32_t> microBatch;
+    std::vector<std::uint16_t> chunk;
+    std::vector<std::uint32_t> flow;           // index into flows, or kNoSpan; empty where the graph has no flow
+    std::vector<std::int64_t> priority;        // lower first; used on Priority resources; empty where there is none
+    // predecessors of task i: pred[predBegin[i] .. predBegin[i+1]), each with the lag that starts at its end;
+    // a negative lag lets the task start before its predecessor ends
+    std::vector<std::uint32_t> predBegin, pred, lagClass;
+    // a topological order of the tasks, resource order included
+    std::vector<std::uint32_t> order;
+    std::vector<Resource> resources;
+    // by class
+    std::vector<Nanoseconds> durations;
+    std::vector<Nanoseconds> lags;
+    // shared links
+    std::vector<Flow> flows;
+    std::vector<double> linkCapacity;          // bytes/s, one entry a direction of a shared link
+
+    [[nodiscard]] std::size_t taskCount() const { return kind.size(); }
+};
+
+} // namespace trainyard

@@ -1,0 +1,44 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Counting: parameters, FLOPs and activation bytes of a model, layer by layer. Formulas and sources in docs/model.md;
+// symbols: s sequence, b micro-batch, h hidden, a heads, g key-value heads, d head dim, f FFN width, t tensor parallel.
+
+#include "core/hardware/stack_spec.h"
+#include "core/plan/plan.h"
+#include "core/workload/model_spec.h"
+
+namespace trainyard {
+
+struct LayerParameters {           // elements
+    double attention = 0, mlp = 0, norms = 0, router = 0, experts = 0;   // mlp: dense or shared expert
+    [[nodiscard]] double total() const { return attention + mlp + norms + router + experts; }
+};
+[[nodiscard]] LayerParameters layerParameters(const ModelSpec &model, bool expertLayer);
+[[nodiscard]] double embeddingParameters(const ModelSpec &model);      // token table, with learned positions
+[[nodiscard]] double headParameters(const ModelSpec &model);           // final norm, and the matrix unless tied
+[[nodiscard]] double totalParameters(const ModelSpec &model);
+[[nodiscard]] double activeParameters(const ModelSpec &model);         // of one token
+
+/// FLOPs of one sequence of length s forward: 2 a multiply-add, full (not causal-halved) attention.
+[[nodiscard]] double layerForwardFlops(const ModelSpec &model, bool expertLayer, double s);
+[[nodiscard]] double headForwardFlops(const ModelSpec &model, double s);
+/// Forward and backward of a whole sequence: the numerator of MFU.
+[[nodiscard]] double modelFlopsPerSequence(const ModelSpec &model, double s);
+/// What recomputation adds to one layer's forward FLOPs again: 0, the s x s part of attention, or all of it.
+[[nodiscard]] double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute, const StackSpec &stack);
+
+struct ActivationShape {
+    double sequence = 0, microBatch = 1;
+    int tensor = 1, context = 1, expert = 1, expertTensor = 1;
+    bool sequenceParallel = false;
+    Recompute recompute = Recompute::None;
+    double imbalance = 1;
+};
+/// Bytes that one layer keeps from forward to backward on one GPU for one micro-batch (specification B.4; the classic
+/// GPT form where the stack stores dropout masks and has no fused attention).
+[[nodiscard]] double layerActivationBytes(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
+
+/// Reads a Hugging Face config.json. Errors name the file and the key; unknown model types use the generic keys.
+[[nodiscard]] Expected<ModelSpec> readHuggingFaceConfig(const std::string &path);
+
+} // namespace trainyard

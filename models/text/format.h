@@ -1,0 +1,19 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers as people read them: three significant digits, SI or binary units by the field's habit, a real minus sign.
+// One place, so that map, timeline, panels and report agree.
+
+#include <QString>
+
+namespace trainyard {
+
+[[nodiscard]] QString formatSeconds(double seconds);      // "11.8 s", "412 ms", "3.4 µs"
+[[nodiscard]] QString formatBytes(double bytes);          // "71.2 GB" (10^9)
+[[nodiscard]] QString formatCount(double count);          // "41.2k", "1.5T"
+[[nodiscard]] QString formatPercent(double share);        // 0.431 -> "43.1 %"
+[[nodiscard]] QString formatUsd(double usd);              // "$0.92", "$1.2M"
+[[nodiscard]] QString formatGbps(double gbps);            // "40 Gbps"
+/// "−4.5 %" of a change from `before` to `after`; empty where before is 0.
+[[nodiscard]] QString formatChange(double before, double after);
+
+} // namespace trainyard

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/theme/theme.h"
+
+#include <QApplication>
+#include <QPalette>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+Theme lightTheme()
+{
+    Theme t;
+    t.window = QColor(0xf2f4f7);
+    t.panel = QColor(0xffffff);
+    t.panelRaised = QColor(0xf5f7fa);
+    t.border = QColor(0xdde2e9);
+    t.grid = QColor(0xe8ecf1);
+    t.text = QColor(0x1b2330);
+    t.textMuted = QColor(0x566273);
+    t.textFaint = QColor(0x7d8898);
+    t.accent = QColor(0x1f6feb);
+    t.accentSoft = QColor(0xdce9fd);
+    t.good = QColor(0x0f7b45);
+    t.bad = QColor(0xc02b2b);
+    t.warning = QColor(0x9a5b00);
+    t.idle = QColor(0xf1f4f8);
+    return t;
+}
+
+Theme darkTheme()
+{
+    Theme t;
+    t.isDark = true;
+    t.window = QColor(0x14171c);
+    t.panel = QColor(0x1c2026);
+    t.panelRaised = QColor(0x252a32);
+    t.border = QColor(0x323943);
+    t.grid = QColor(0x2a3039);
+    t.text = QColor(0xe9edf3);
+    t.textMuted = QColor(0xa3adbb);
+    t.textFaint = QColor(0x7f8a99);
+    t.accent = QColor(0x58a6ff);
+    t.accentSoft = QColor(0x1f3658);
+    t.good = QColor(0x4cc38a);
+    t.bad = QColor(0xff7b72);
+    t.warning = QColor(0xe3a63b);
+    t.idle = QColor(0x171b20);
+    return t;
+}
+
+Theme highContrastTheme()
+{
+    Theme t = darkTheme();
+    t.window = t.panel = t.idle = QColor(0, 0, 0);
+    t.panelRaised = QColor(0x1a1a1a);
+    t.border = t.textMuted = t.textFaint = t.text = QColor(0xffffff);
+    t.grid = QColor(0x5a5a5a);
+    t.accent = QColor(0xffd60a);
+    t.accentSoft = QColor(0x4d4000);
+    return t;
+}
+
+Theme &current()
+{
+    static Theme instance = lightTheme();
+    return instance;
+}
+
+} // namespace
+
+QColor Theme::work(WorkKind kind) const
+{
+    switch (kind) {
+    case WorkKind::Forward: return QColor(0x56b4e9);
+    case WorkKind::Backward: return isDark ? QColor(0x1f77c0) : QColor(0x0b5fa5);
+    case WorkKind::InputGrad: return QColor(0x2a6fb5);
+    case WorkKind::WeightGrad: return QColor(0x8fa8d8);
+    case WorkKind::Recompute: return QColor(0x8a929e);
+    case WorkKind::PipelineTransfer: return QColor(0xf0c862);
+    case WorkKind::WanTransfer: return QColor(0xe69f00);
+    case WorkKind::Collective: return QColor(0x9b7fd1);
+    case WorkKind::GradientReduce: return QColor(0xcc79a7);
+    case WorkKind::ParameterGather: return QColor(0xdda9c6);
+    case WorkKind::Optimizer: return QColor(0xd55e00);
+    case WorkKind::OffloadStore: return QColor(0xb5a642);
+    case WorkKind::OffloadLoad: return QColor(0xf0e442);
+    case WorkKind::Prefill: return QColor(0x009e73);
+    case WorkKind::Overhead: return QColor(0x6c7683);
+    }
+    return textMuted;
+}
+
+QColor Theme::workInk(WorkKind kind) const
+{
+    const QColor fill = work(kind);
+    const double luminance = 0.2126 * fill.redF() + 0.7152 * fill.greenF() + 0.0722 * fill.blueF();
+    return luminance > 0.42 ? QColor(0x10151c) : QColor(0xffffff);
+}
+
+QColor Theme::stage(int stage, int stages) const
+{
+    // Hue from blue over teal and green to yellow with rising lightness, so that order reads without hue as well.
+    const double x = stages > 1 ? std::clamp(double(stage) / (stages - 1), 0.0, 1.0) : 0.0;
+    const double hue = 232 - 182 * x;
+    const double lightness = (isDark ? 0.58 : 0.46) + 0.06 * std::sin(x * 3.14159265);
+    return QColor::fromHslF(float(hue / 360), 0.62f, float(lightness));
+}
+
+const Theme &theme()
+{
+    return current();
+}
+
+void applyTheme(QApplication &application, ThemeKind kind)
+{
+    if (kind == ThemeKind::System)
+        kind = QApplication::palette().color(QPalette::Window).lightness() < 128 ? ThemeKind::Dark : ThemeKind::Light;
+    current() = kind == ThemeKind::Dark ? darkTheme() : kind == ThemeKind::HighContrast ? highContrastTheme() : lightTheme();
+    const Theme &t = theme();
+    QPalette palette;
+    palette.setColor(QPalette::Window, t.window);
+    palette.setColor(QPalette::Base, t.panel);
+    palette.setColor(QPalette::AlternateBase, t.panelRaised);
+    palette.setColor(QPalette::Button, t.panelRaised);
+    palette.setColor(QPalette::Text, t.text);
+    palette.setColor(QPalette::WindowText, t.text);
+    palette.setColor(QPalette::ButtonText, t.text);
+    palette.setColor(QPalette::BrightText, t.bad);
+    palette.setColor(QPalette::ToolTipBase, t.panelRaised);
+    palette.setColor(QPalette::ToolTipText, t.text);
+    palette.setColor(QPalette::PlaceholderText, t.textFaint);
+    palette.setColor(QPalette::Highlight, t.accent);
+    palette.setColor(QPalette::HighlightedText, t.isDark ? QColor(0x0b1016) : QColor(0xffffff));
+    palette.setColor(QPalette::Link, t.accent);
+    for (const auto role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
+        palette.setColor(QPalette::Disabled, role, t.textFaint);
+    application.setPalette(palette);
+    application.setFont(uiFont());
+}
+
+QFont uiFont(int sizeOffset, QFont::Weight weight)
+{
+    QFont font(QStringList{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")}, 10 + sizeOffset, weight);
+    return font;
+}
+
+} // namespace trainyard

@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Colours and metrics of the product, light, dark and high-contrast. GUI thread only. Widgets read theme() when they
+// paint and repaint on QEvent::PaletteChange, which applyTheme sends; nothing else holds a colour.
+
+#include "core/timeline/timeline.h"
+
+#include <QColor>
+#include <QFont>
+
+class QApplication;
+
+namespace trainyard {
+
+enum class ThemeKind { System, Light, Dark, HighContrast };
+
+struct Theme {
+    bool isDark = false;
+    QColor window, panel, panelRaised, border, grid;   // surfaces, back to front
+    QColor text, textMuted, textFaint;
+    QColor accent, accentSoft;     // interaction: selection, links, focus
+    QColor good, bad, warning;     // differences and problems
+    QColor idle;                   // a track where nothing runs
+
+    /// Colour-blind-safe (after Okabe and Ito), the same hue for a kind of work everywhere.
+    [[nodiscard]] QColor work(WorkKind kind) const;
+    /// Ink that reads on top of work(kind).
+    [[nodiscard]] QColor workInk(WorkKind kind) const;
+    /// Colour of pipeline stage `stage` of `stages`: a perceptually even ramp that also reads in grey.
+    [[nodiscard]] QColor stage(int stage, int stages) const;
+
+    static constexpr int kGap = 8;          // between panels
+    static constexpr int kPad = 12;         // inside panels
+    static constexpr int kRadius = 6;
+};
+
+[[nodiscard]] const Theme &theme();
+/// Sets palette, font and style sheet of the application. System follows the palette's lightness.
+void applyTheme(QApplication &application, ThemeKind kind);
+/// The product's interface font at a size relative to the base (0), in points, with tabular figures where it has them.
+[[nodiscard]] QFont uiFont(int sizeOffset = 0, QFont::Weight weight = QFont::Normal);
+
+} // namespace trainyard
