@@ -1,0 +1,35 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plans that are one step away: every switch flipped (strategyAlternatives) and every part bettered (betterParts).
+// The strategy panel builds its controls from the first list, the why panel ranks the second; both judge them by
+// evaluating `plan`. Pure functions, any thread.
+
+#include "core/catalogue/catalogue.h"
+#include "core/plan/plan.h"
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct Alternative {
+    std::string id;                // unique in its list and stable: "recompute=full", "link:oregon-iowa:pair"
+    std::string group;             // of a strategy its control ("recompute"); of a part what it changes ("link")
+    std::string label;             // "full", "+1 Gbps a node pair, Oregon–Iowa"
+    PlanPtr plan;                  // null where blocked
+    std::string blockedBecause;    // why it cannot be chosen, one sentence without a full stop; empty where it can
+    bool isCurrent = false;        // what the plan has now; its plan equals the plan
+    std::string sentence;          // for undo: "Recompute none → full"
+};
+
+/// Every value of every strategy that the core models, grouped, in the order in which controls list them. Each group has
+/// exactly one current value. `model` is the resolved model where the caller has it (one read from a config.json);
+/// otherwise the catalogue's is used, and rules about heads and layers are skipped where neither knows it.
+[[nodiscard]] std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue &catalogue,
+                                                            const ModelSpec *model = nullptr);
+
+/// What could be bought or moved: bandwidth and round trip of each link, a node in each pool, fabric of each datacenter,
+/// the next GPU, nodes moved between datacenters. None is current; none is blocked.
+[[nodiscard]] std::vector<Alternative> betterParts(const Plan &plan, const Catalogue &catalogue);
+
+} // namespace trainyard

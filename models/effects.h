@@ -1,0 +1,85 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What each switch and each better part would do, evaluated before anyone touches it. One background thread of low
+// priority evaluates the alternatives of the newest plan; tables arrive on this object's thread at most 30 times a second.
+// It waits until edits have rested, so that a drag has the machine to itself. Lives on the GUI thread.
+
+#include "core/evaluate/alternatives.h"
+#include "core/evaluate/evaluate.h"
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace trainyard {
+
+/// Of one alternative, against the plan that it departs from.
+struct Effect {
+    std::optional<double> iterationTime;   // seconds; empty where it could not be evaluated
+    std::optional<double> change;          // iteration ÷ the plan's − 1; empty where either is unknown
+    bool fits = true;              // memory
+    bool feasible = true;
+    double memoryBytes = 0, capacityBytes = 0;   // of the fullest GPU; 0 = unknown
+    std::string reason;            // why it is infeasible or could not be evaluated
+};
+
+struct RankedPart {
+    Alternative part;
+    Effect effect;
+};
+
+struct EffectTable {
+    PlanPtr plan;                          // what all effects are measured against
+    std::optional<double> iterationTime;   // of that plan, seconds
+    bool feasible = false;                 // of that plan
+    std::map<std::string, Effect> strategies;   // by Alternative::id, as far as evaluated
+    std::vector<RankedPart> parts;         // better parts that help, largest gain first
+    bool complete = false;                 // nothing more will come for this plan
+};
+using EffectTablePtr = std::shared_ptr<const EffectTable>;
+
+class StrategyEffects : public QObject {
+    Q_OBJECT
+public:
+    using Evaluate = std::function<ExpectedAll<EvaluationPtr>(PlanPtr, const Catalogue &, EvaluationWorkspace &,
+                                                              std::stop_token, EvaluateOptions)>;
+    explicit StrategyEffects(const Catalogue &catalogue, QObject *parent = nullptr);
+    /// With another evaluation than the core's, for tests.
+    StrategyEffects(const Catalogue &catalogue, Evaluate evaluate, QObject *parent = nullptr);
+    ~StrategyEffects() override;
+
+    /// The document's plan. Stops work on the plan before at once and starts on this one when edits have rested.
+    void setPlan(PlanPtr plan);
+    void setRest(std::chrono::milliseconds rest) { m_rest.setInterval(rest); }
+
+Q_SIGNALS:
+    void effectsChanged(trainyard::EffectTablePtr effects);
+
+private:
+    void start();
+    void run(const std::stop_token &stop);
+    void evaluateAll(const PlanPtr &plan, const std::stop_token &stop);
+    void publish(const EffectTable &table);
+
+    const Catalogue &m_catalogue;
+    Evaluate m_evaluate;
+    QTimer m_rest;
+    PlanPtr m_plan;                        // GUI thread only
+    std::mutex m_mutex;
+    std::condition_variable_any m_wake;
+    PlanPtr m_waiting;                     // under m_mutex
+    std::stop_source m_running;            // under m_mutex
+    EvaluationWorkspace m_workspace;       // worker only
+    std::jthread m_thread;                 // last: it uses everything above
+};
+
+} // namespace trainyard

@@ -1,0 +1,42 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The eight numbers at the top of the window, each with its difference to the pinned baseline. Reads evaluations, owns
+// none; the window decides what the baseline is. GUI thread.
+
+#include "core/evaluate/evaluation.h"
+
+#include <QWidget>
+
+#include <vector>
+
+namespace trainyard {
+
+class NumberCard;
+
+class NumberStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit NumberStrip(QWidget *parent = nullptr);
+
+    void setEvaluation(EvaluationPtr evaluation);   // null: every card shows a dash
+    void setBaseline(EvaluationPtr baseline);       // null: no differences
+    void setStale(bool stale);                      // numbers are of an older plan: dimmed
+    [[nodiscard]] const std::vector<NumberCard *> &cards() const { return m_cards; }
+    /// Name, value and difference of every card, one a line, tab-separated.
+    [[nodiscard]] QString toTsv() const;
+
+Q_SIGNALS:
+    void baselinePinRequested();
+    void baselineUnpinRequested();
+
+protected:
+    void contextMenuEvent(QContextMenuEvent *event) override;
+
+private:
+    void refresh();
+
+    EvaluationPtr m_evaluation, m_baseline;
+    std::vector<NumberCard *> m_cards;
+};
+
+} // namespace trainyard

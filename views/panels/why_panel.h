@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where each second of the iteration goes, what the critical path is, and what a better part would buy. GUI thread.
+
+#include "core/evaluate/evaluation.h"
+#include "models/effects.h"
+
+#include <QWidget>
+
+class QVBoxLayout;
+
+namespace trainyard {
+
+class BreakdownBar;
+class PartRow;
+class TextLine;
+
+class WhyPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit WhyPanel(QWidget *parent = nullptr);
+
+    void setEvaluation(EvaluationPtr evaluation);
+    void setEffects(EffectTablePtr effects);
+    void setStale(bool stale);
+
+Q_SIGNALS:
+    void editCommitted(trainyard::PlanPtr next, QString text);
+    void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on an Apply button
+    void editCancelled();
+
+private:
+    void showParts();
+
+    EvaluationPtr m_evaluation;
+    EffectTablePtr m_effects;
+    TextLine *m_heading, *m_note, *m_path, *m_empty;
+    BreakdownBar *m_bar;
+    QVBoxLayout *m_list;
+    std::vector<PartRow *> m_rows;
+};
+
+} // namespace trainyard

@@ -1,0 +1,52 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is trained: model, sequence, batch, precision, optimizer, tokens. Commits when editing is finished. GUI thread.
+
+#include "core/catalogue/catalogue.h"
+#include "core/evaluate/evaluation.h"
+
+#include <QWidget>
+
+class QComboBox;
+class QLineEdit;
+class QSpinBox;
+
+namespace trainyard {
+
+class TextLine;
+
+class WorkloadEditor : public QWidget {
+    Q_OBJECT
+public:
+    explicit WorkloadEditor(const Catalogue &catalogue, QWidget *parent = nullptr);
+
+    void setPlan(PlanPtr plan);
+    void setEvaluation(EvaluationPtr evaluation);   // the resolved model, for the derived line
+
+Q_SIGNALS:
+    void editCommitted(trainyard::PlanPtr next, QString text);
+    /// "From config.json…" was chosen: the window asks for the file (no dialogs here) and answers with setConfigFile.
+    void configFileRequested();
+
+public Q_SLOTS:
+    void setConfigFile(const QString &path);
+
+private:
+    void addFields();
+    void wire();
+    void refresh();
+    void commitModel(int index);
+    void commit(const WorkloadSpec &next, const QString &text);
+    void commitTokens();
+    void describeModel();
+
+    const Catalogue &m_catalogue;
+    PlanPtr m_plan;
+    EvaluationPtr m_evaluation;
+    QComboBox *m_model, *m_precision, *m_optimizer;
+    QSpinBox *m_sequence, *m_globalBatch, *m_microBatch;
+    QLineEdit *m_tokens;
+    TextLine *m_derived;
+};
+
+} // namespace trainyard

@@ -1,0 +1,47 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tabs of curves below the timeline: utilization, memory, WAN. The time axis follows the timeline's visible range and
+// may be dragged and zoomed as well. Only the tab in sight is computed. GUI thread.
+
+#include "core/evaluate/evaluation.h"
+
+#include <QWidget>
+
+class QTabBar;
+class QStackedWidget;
+
+namespace trainyard {
+
+class CurvePlot;
+
+class CurvesPanel : public QWidget {
+    Q_OBJECT
+public:
+    enum class Tab { Utilization, Memory, MemoryOverTime, Wan };
+
+    explicit CurvesPanel(QWidget *parent = nullptr);
+
+    void setEvaluation(EvaluationPtr evaluation);
+    void setStale(bool stale);
+    /// What the timeline shows, in nanoseconds of the iteration.
+    void setVisibleRange(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
+    /// Where the timeline's tracks begin and end, in pixels from this panel's edges, so that the axes align.
+    void setPlotInsets(int left, int right);
+    void setTab(Tab tab);
+    [[nodiscard]] CurvePlot *plot(Tab tab) const;
+    [[nodiscard]] CurvePlot *currentPlot() const;
+
+Q_SIGNALS:
+    void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
+    void tabChanged(trainyard::CurvesPanel::Tab tab);
+
+private:
+    void showTab(int index);
+
+    EvaluationPtr m_evaluation;
+    QTabBar *m_tabs;
+    QStackedWidget *m_stack;
+    std::vector<CurvePlot *> m_plots;
+};
+
+} // namespace trainyard
