@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ARCHITECTURE.md's rules about who may use what, checked by reading the sources.
+
+#include <QDirIterator>
+#include <QFile>
+#include <QRegularExpression>
+#include <QTest>
+
+namespace {
+
+struct Source {
+    QString path;              // relative to the repository, "core/plan/plan.h"
+    QString text;
+    QStringList includes;      // as written, with brackets or quotes
+    [[nodiscard]] bool isIn(const char *folder) const { return path.startsWith(QLatin1String(folder)); }
+    [[nodiscard]] bool isHeader() const { return path.endsWith(QLatin1String(".h")); }
+};
+
+std::vector<Source> readSources()
+{
+    static const QRegularExpression include(QStringLiteral("^\\s*#\\s*include\\s*([<\"][^>\"]+[>\"])"),
+                                            QRegularExpression::MultilineOption);
+    const QDir root(QStringLiteral(TRAINYARD_SOURCE_DIR));
+    std::vector<Source> sources;
+    for (const char *folder : {"core", "models", "views", "app"}) {
+        QDirIterator files(root.filePath(QLatin1String(folder)), {QStringLiteral("*.h"), QStringLiteral("*.cpp")},
+                           QDir::Files, QDirIterator::Subdirectories);
+        while (files.hasNext()) {
+            QFile file(files.next());
+            if (!file.open(QIODevice::ReadOnly))
+                continue;
+            Source source{root.relativeFilePath(file.fileName()), QString::fromUtf8(file.readAll()), {}};
+            for (auto matches = include.globalMatch(source.text); matches.hasNext();)
+                source.includes.append(matches.next().captured(1));
+            sources.push_back(std::move(source));
+        }
+    }
+    return sources;
+}
+
+/// One line a breach: "views/x.cpp includes <y>".
+template <class Source, class Rule>
+QStringList breaches(const std::vector<Source> &sources, Rule isForbidden)
+{
+    QStringList found;
+    for (const Source &source : sources) {
+        for (const QString &include : source.includes) {
+            if (isForbidden(source, include))
+                found.append(source.path + QStringLiteral(" includes ") + include);
+        }
+    }
+    return found;
+}
+
+bool matches(const QString &text, const char *pattern)
+{
+    return QRegularExpression(QLatin1String(pattern)).match(text).hasMatch();
+}
+
+} // namespace
+
+#define QVERIFY_NONE(found) QVERIFY2((found).isEmpty(), qPrintable((found).join(QLatin1Char('\n'))))
+
+class TstIncludes : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        m_sources = readSources();
+        QVERIFY(m_sources.size() > 20);
+    }
+
+    void theCoreAndTheCommandLineUseNoQt()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return (source.isIn("core/") || source.isIn("app/cli/"))
+                && (matches(include, "^<Q[A-Za-z]") || matches(include, "^[<\"](models|views)/"));
+        }));
+    }
+
+    void aRoomUsesOnlyTheRoomsBelowIt()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return (source.isIn("models/") && matches(include, "^\"(views|app)/"))
+                || (source.isIn("views/") && matches(include, "^\"app/"))
+                || (source.isIn("core/") && matches(include, "^\"(models|views|app)/"));
+        }));
+    }
+
+    void modelsHaveNoWidgets()
+    {
+        // The classes of Qt Widgets that a model could be tempted by; QUndoStack is in Qt Gui.
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return source.isIn("models/")
+                && (matches(include, "^<(QtWidgets|QCustomPlot)")
+                    || matches(include, "^<Q(Application|[A-Za-z]*(Widget|Dialog|Box|Button|View|Label|Menu|MenuBar|ToolBar|"
+                                        "MainWindow|Style|Layout|Edit|Slider|ScrollArea|Splitter|ToolTip))>"));
+        }));
+    }
+
+    void oneGatewayIncludesQCustomPlot()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return include.contains(QLatin1String("qcustomplot.h"))
+                && source.path != QLatin1String("views/plots/qcustomplot_gateway.h");
+        }));
+    }
+
+    void noPublicHeaderShowsJson()
+    {
+        // A header whose name ends in _internal.h is shared between .cpp files of its folder only.
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return source.isIn("core/") && source.isHeader() && include.contains(QLatin1String("nlohmann"))
+                && !source.path.endsWith(QLatin1String("_internal.h"));
+        }));
+    }
+
+    void anInternalHeaderStaysInItsFolder()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            if (!include.endsWith(QLatin1String("_internal.h\"")))
+                return false;
+            const QString folder = include.mid(1, include.lastIndexOf(QLatin1Char('/')));
+            return !source.path.startsWith(folder);
+        }));
+    }
+
+    void viewsOnlyRead()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return source.isIn("views/")
+                && matches(include, "^\"core/(timeline/(simulator|pipeline_graph|task_graph)|evaluate/evaluator|report/|telemetry/)");
+        }));
+    }
+
+    void onlyTheApplicationOpensMessageBoxes()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return !source.isIn("app/") && matches(include, "^<(QMessageBox|QErrorMessage)>");
+        }));
+    }
+
+    void everyFileNamesItsLicence()
+    {
+        QStringList found;
+        for (const Source &source : m_sources) {
+            if (!source.text.left(200).contains(QLatin1String("SPDX-License-Identifier: GPL-3.0-or-later")))
+                found.append(source.path);
+        }
+        QVERIFY_NONE(found);
+    }
+
+    void everyHeaderIsGuardedAndTellsItsStory()
+    {
+        static const QRegularExpression opening(QStringLiteral(
+            "\\A#pragma once\\n// SPDX-License-Identifier: GPL-3.0-or-later\\n(// \\S.*\\n)+"));
+        QStringList found;
+        for (const Source &source : m_sources) {
+            if (source.isHeader() && !opening.match(source.text).hasMatch())
+                found.append(source.path);
+        }
+        QVERIFY_NONE(found);
+    }
+
+    void noNameLeaksWhereTheCodeWasWritten()
+    {
+        QStringList found;
+        for (const Source &source : m_sources) {
+            if (matches(source.text, "/(home|work)/[a-z]"))
+                found.append(source.path);
+        }
+        QVERIFY_NONE(found);
+    }
+
+private:
+    std::vector<Source> m_sources;
+};
+
+QTEST_APPLESS_MAIN(TstIncludes)
+#include "tst_includes.moc"
