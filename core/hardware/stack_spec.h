@@ -3,6 +3,8 @@
 // The habits of a training framework that move time and memory: what it overlaps, keeps, fuses and adds on its own.
 // Named sets live in resources/catalog/stacks.json; a plan names one or overrides fields of one. `ideal` adds nothing.
 
+#include "core/base/error.h"
+
 #include <map>
 #include <string>
 
@@ -16,6 +18,8 @@ struct StackSpec {
     bool storesDropoutMasks = false;       // classic GPT recipe: 1 byte an element
     double gradientBytes = 4;              // bytes of a main gradient element
     double kernelOverheadUs = 0;           // host time between dependent kernels that the GPU waits for
+    bool recomputesLastStage = true;       // full recompute also on the last stage, whose activations are still there
+    bool gradientNormBarrier = false;      // every optimizer step waits for all reductions (gradient clipping)
     double elementwisePasses = 1.0;        // memory passes of norms, activation, residual relative to a fused minimum
     double tensorOverlap = 0;              // share of tensor-parallel communication hidden under GEMMs
     double pipelineOverlap = 0;            // share of a local boundary transfer hidden under compute
@@ -30,5 +34,9 @@ struct StackSpec {
     std::map<std::string, std::string> sources;
     bool operator==(const StackSpec &) const = default;
 };
+
+/// The stack with fields replaced, by their names in stacks.json ("kernel_overhead_us"); booleans as 0 and 1.
+/// Errors: UnknownKey with the nearest field.
+[[nodiscard]] Expected<StackSpec> withOverrides(const StackSpec &base, const std::map<std::string, double> &overrides);
 
 } // namespace trainyard
