@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/evaluation_bridge.h"
+
+namespace trainyard {
+
+EvaluationBridge::EvaluationBridge(const Catalogue &catalogue, QObject *parent)
+    : QObject(parent), m_evaluator(catalogue, [this](EvaluationResult result) { arrived(std::move(result)); })
+{
+}
+
+EvaluationBridge::~EvaluationBridge() = default;
+
+void EvaluationBridge::request(const PlanPtr &plan, Urgency urgency)
+{
+    const bool isSettled = urgency == Urgency::Settle;
+    if (isSettled)
+        m_settledPlan = plan;
+    // A drop of what was just previewed, or a drag that was given up, is known already. What is under way is not wanted.
+    const EvaluationPtr known = m_shown && m_shown->plan == plan                   ? m_shown
+                                : isSettled && m_settled && m_settled->plan == plan ? m_settled
+                                                                                    : nullptr;
+    if (known) {
+        m_firstWanted = m_asked + 1;
+        finish(m_asked, known);
+        return;
+    }
+    m_asked = m_evaluator.request(plan, urgency);
+    if (isSettled)
+        m_firstWanted = m_asked;
+    setStale(true);
+}
+
+void EvaluationBridge::arrived(EvaluationResult result)
+{
+    if (!result.evaluation && !result.evaluation.error().empty() && result.evaluation.error().front().code == ErrorCode::Cancelled)
+        return;
+    std::optional<EvaluationResult> newest(std::move(result));   // takes the older one out, to be freed on this thread
+    bool isFirst = false;
+    {
+        const std::lock_guard lock(m_mutex);
+        isFirst = !m_newest;
+        std::swap(m_newest, newest);
+    }
+    if (isFirst)
+        QMetaObject::invokeMethod(this, &EvaluationBridge::takeNewest, Qt::QueuedConnection);
+}
+
+void EvaluationBridge::takeNewest()
+{
+    std::optional<EvaluationResult> result;
+    {
+        const std::lock_guard lock(m_mutex);
+        std::swap(result, m_newest);
+    }
+    if (!result || result->generation < m_firstWanted)
+        return;
+    if (result->evaluation)
+        finish(result->generation, *result->evaluation);
+    else
+        emit evaluationFailed(result->evaluation.error());
+}
+
+void EvaluationBridge::finish(std::uint64_t generation, const EvaluationPtr &evaluation)
+{
+    EvaluationPtr old = std::exchange(m_shown, evaluation);
+    EvaluationPtr oldSettled;
+    if (evaluation->plan == m_settledPlan)
+        oldSettled = std::exchange(m_settled, evaluation);
+    setStale(generation < m_asked);
+    emit evaluationFinished(evaluation);
+    // The views have let go of the old one by now: its last owner is here.
+    m_disposal.dispose(std::move(old));
+    m_disposal.dispose(std::move(oldSettled));
+}
+
+void EvaluationBridge::setStale(bool isStale)
+{
+    if (std::exchange(m_isStale, isStale) != isStale)
+        emit staleChanged(isStale);
+}
+
+void EvaluationBridge::pinBaseline()
+{
+    m_baseline = m_shown;
+    emit baselineChanged(m_baseline);
+}
+
+void EvaluationBridge::clearBaseline()
+{
+    m_baseline.reset();
+    emit baselineChanged(m_baseline);
+}
+
+} // namespace trainyard

@@ -1,0 +1,54 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Between the window and the evaluation worker: plans go out, evaluations come back on the GUI thread, never an older one
+// after a newer. The last evaluation stays until the next; meanwhile it is stale. Holds the pinned baseline.
+
+#include "core/evaluate/evaluator.h"
+#include "models/background_queue.h"
+
+#include <QObject>
+
+#include <mutex>
+
+namespace trainyard {
+
+class EvaluationBridge : public QObject {
+    Q_OBJECT
+public:
+    explicit EvaluationBridge(const Catalogue &catalogue, QObject *parent = nullptr);
+    ~EvaluationBridge() override;
+
+    void request(const PlanPtr &plan, Urgency urgency);
+
+    [[nodiscard]] const EvaluationPtr &evaluation() const { return m_shown; }   // null until the first
+    /// The last evaluation of a committed plan: what it is while a drag previews another.
+    [[nodiscard]] const EvaluationPtr &settled() const { return m_settled; }
+    [[nodiscard]] bool isStale() const { return m_isStale; }
+    [[nodiscard]] const EvaluationPtr &baseline() const { return m_baseline; }
+    void pinBaseline();            // what is shown
+    void clearBaseline();
+
+signals:
+    void evaluationFinished(const trainyard::EvaluationPtr &evaluation);
+    void evaluationFailed(const trainyard::Errors &errors);
+    void staleChanged(bool isStale);
+    void baselineChanged(const trainyard::EvaluationPtr &baseline);
+
+private:
+    void arrived(EvaluationResult result);   // worker thread
+    void takeNewest();
+    void finish(std::uint64_t generation, const EvaluationPtr &evaluation);
+    void setStale(bool isStale);
+
+    EvaluationPtr m_shown, m_settled, m_baseline;
+    std::uint64_t m_asked = 0;               // generation of the newest request
+    std::uint64_t m_firstWanted = 0;         // results of older generations are not shown: the user has decided since
+    PlanPtr m_settledPlan;
+    bool m_isStale = false;
+    BackgroundQueue m_disposal;
+    std::mutex m_mutex;
+    std::optional<EvaluationResult> m_newest;   // guarded by m_mutex: one event, however many results came in a frame
+    Evaluator m_evaluator;                   // last: its thread uses what is above
+};
+
+} // namespace trainyard

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/plan_document.h"
+
+#include "models/plan_command.h"
+
+#include <QFileInfo>
+
+namespace trainyard {
+
+PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *parent)
+    : QObject(parent), m_plan(std::move(plan)), m_saved(m_plan), m_recovery(stateFolder)
+{
+    connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) { replace(read, read, path); });
+    connect(&m_store, &PlanStore::planWritten, this, [this](const QString &path, const PlanPtr &written) {
+        m_saved = written;
+        if (m_plan == written)
+            m_stack.setClean();
+        if (std::exchange(m_path, path) != path)
+            emit pathChanged(path);
+        updateModified();
+        emit saved(path);
+    });
+    connect(&m_store, &PlanStore::readFailed, this, &PlanDocument::openFailed);
+    connect(&m_store, &PlanStore::writeFailed, this, &PlanDocument::saveFailed);
+    connect(&m_store, &PlanStore::changedOnDisk, this, &PlanDocument::changedOnDisk);
+    connect(&m_store, &PlanStore::removedOnDisk, this, &PlanDocument::removedOnDisk);
+}
+
+PlanDocument::~PlanDocument() = default;
+
+QString PlanDocument::displayName() const
+{
+    if (!m_plan->name.empty())
+        return QString::fromStdString(m_plan->name);
+    return m_path.isEmpty() ? tr("Untitled plan") : QFileInfo(m_path).fileName();
+}
+
+void PlanDocument::apply(PlanPtr next, const QString &text, const QString &mergeKey)
+{
+    if (!next || next == m_plan || *next == *m_plan) {
+        endPreview();
+        return;
+    }
+    m_stack.push(new PlanCommand(m_plan, std::move(next), text, mergeKey, [this](const PlanPtr &plan) { show(plan); }));
+}
+
+void PlanDocument::preview(PlanPtr next, const QString &text)
+{
+    if (!next || next == m_preview)
+        return;
+    m_preview = std::move(next);
+    m_previewText = text;
+    emit shownPlanChanged(m_preview, true);
+}
+
+void PlanDocument::endPreview()
+{
+    if (!m_preview)
+        return;
+    m_preview.reset();
+    m_previewText.clear();
+    emit shownPlanChanged(m_plan, false);
+}
+
+void PlanDocument::show(const PlanPtr &plan)
+{
+    m_plan = plan;
+    m_preview.reset();
+    m_previewText.clear();
+    updateModified();
+    emit planChanged(m_plan);
+    emit shownPlanChanged(m_plan, false);
+}
+
+void PlanDocument::replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path)
+{
+    m_stack.clear();
+    m_saved = savedPlan;
+    const bool hasNewPath = std::exchange(m_path, path) != path;
+    show(plan);
+    if (hasNewPath)
+        emit pathChanged(path);
+    emit replaced(plan);
+}
+
+void PlanDocument::updateModified()
+{
+    const bool isModified = !m_saved || (m_saved != m_plan && *m_saved != *m_plan);
+    if (isModified)
+        m_recovery.keep(m_plan, m_path);
+    else
+        m_recovery.forget();
+    if (std::exchange(m_isModified, isModified) != isModified)
+        emit modifiedChanged(isModified);
+}
+
+void PlanDocument::startNew(PlanPtr plan)
+{
+    m_store.watch({});
+    replace(plan, plan, {});
+}
+
+void PlanDocument::open(const QString &path)
+{
+    m_store.read(path);
+}
+
+void PlanDocument::save()
+{
+    saveAs(m_path);
+}
+
+void PlanDocument::saveAs(const QString &path)
+{
+    if (!path.isEmpty())
+        m_store.write(m_plan, path);
+}
+
+void PlanDocument::restore(const RecoveredPlan &recovered)
+{
+    m_store.watch(recovered.path);
+    replace(recovered.plan, nullptr, recovered.path);
+    m_recovery.discard(recovered);
+}
+
+} // namespace trainyard

@@ -1,0 +1,74 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The plan that the window shows: current value, undo stack, the preview of a gesture under way, and its file. Views
+// hand it the next plan and never change one. GUI thread; files are read and written in the background.
+//
+//   document.preview(next, "Move 8 GPUs Virginia → Oregon");   // while a drag hovers; the stack is not touched
+//   document.apply(next);                                       // on release: one step to undo, named by its difference
+
+#include "models/plan_store.h"
+#include "models/recovery.h"
+
+#include <QUndoStack>
+
+namespace trainyard {
+
+class PlanDocument : public QObject {
+    Q_OBJECT
+public:
+    /// `stateFolder`: where unsaved work is kept for crash recovery.
+    PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *parent = nullptr);
+    ~PlanDocument() override;
+
+    [[nodiscard]] const PlanPtr &plan() const { return m_plan; }
+    /// What the views show: the preview while there is one.
+    [[nodiscard]] const PlanPtr &shownPlan() const { return m_preview ? m_preview : m_plan; }
+    [[nodiscard]] bool isPreviewing() const { return m_preview != nullptr; }
+    [[nodiscard]] const QString &previewText() const { return m_previewText; }
+    [[nodiscard]] QUndoStack &undoStack() { return m_stack; }
+    [[nodiscard]] const QString &path() const { return m_path; }
+    [[nodiscard]] bool isModified() const { return m_isModified; }
+    [[nodiscard]] QString displayName() const;
+
+    /// Makes `next` the plan: one step to undo. An equal plan only ends a preview. Without a text the difference names
+    /// it. Successive steps with the same merge key (a slider, a spin box) are one step, and none where they end at their origin.
+    void apply(PlanPtr next, const QString &text = {}, const QString &mergeKey = {});
+    void preview(PlanPtr next, const QString &text);
+    void endPreview();
+
+    void startNew(PlanPtr plan);           // untitled and unmodified
+    void open(const QString &path);
+    void save();                           // needs a path
+    void saveAs(const QString &path);
+    void restore(const RecoveredPlan &recovered);
+    [[nodiscard]] Recovery &recovery() { return m_recovery; }
+    /// Nothing is to be recovered: saved, or given up knowingly.
+    void forgetUnsavedWork() { m_recovery.forget(); }
+
+signals:
+    void planChanged(const trainyard::PlanPtr &plan);
+    void shownPlanChanged(const trainyard::PlanPtr &plan, bool isPreview);
+    void modifiedChanged(bool isModified);
+    void pathChanged(const QString &path);
+    /// Another plan took the place of the last, rather than an edit of it.
+    void replaced(const trainyard::PlanPtr &plan);
+    void saved(const QString &path);
+    void openFailed(const QString &path, const trainyard::Errors &errors);
+    void saveFailed(const QString &path, const trainyard::Errors &errors);
+    void changedOnDisk(const QString &path);
+    void removedOnDisk(const QString &path);
+
+private:
+    void show(const PlanPtr &plan);
+    void replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path);
+    void updateModified();
+
+    PlanPtr m_plan, m_preview, m_saved;    // m_saved: as in the file, or as started; null where no file has it
+    QString m_previewText, m_path;
+    bool m_isModified = false;
+    QUndoStack m_stack;
+    PlanStore m_store;
+    Recovery m_recovery;
+};
+
+} // namespace trainyard

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/plan_store.h"
+
+#include "core/plan/plan_io.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kSettleMs = 150;
+
+struct Reading {
+    QByteArray content;
+    ExpectedAll<PlanPtr> plan;
+};
+
+Reading readFile(const QString &path)
+{
+    ExpectedAll<QByteArray> content = readBytes(path);
+    if (!content)
+        return {{}, std::unexpected(content.error())};
+    return {*content, parsePlanBytes(*content, path)};
+}
+
+struct Writing {
+    QByteArray content;
+    Expected<void> result;
+};
+
+Writing writeFile(const Plan &plan, const QString &path)
+{
+    const Plan toWrite = rebased(plan, QFileInfo(path).absolutePath());
+    return {QByteArray::fromStdString(formatPlan(toWrite)), writePlan(toWrite, path.toStdString())};
+}
+
+} // namespace
+
+ExpectedAll<QByteArray> readBytes(const QString &path)
+{
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return std::unexpected(Errors{{ErrorCode::CannotRead, path.toStdString(), file.errorString().toStdString(), {}}});
+    return file.readAll();
+}
+
+ExpectedAll<PlanPtr> parsePlanBytes(const QByteArray &content, const QString &path)
+{
+    const std::string folder = path.startsWith(u':') ? std::string() : QFileInfo(path).absolutePath().toStdString();
+    auto plan = parsePlan({content.constData(), std::size_t(content.size())}, path.toStdString(), folder);
+    if (!plan)
+        return std::unexpected(plan.error());
+    return std::make_shared<const Plan>(std::move(*plan));
+}
+
+Plan rebased(const Plan &plan, const QString &folder)
+{
+    Plan next = plan;
+    const QString model = QString::fromStdString(plan.workload.model);
+    const QString from = QString::fromStdString(plan.baseDir);
+    const bool isRelativeFile = model.endsWith(QStringLiteral(".json")) && QFileInfo(model).isRelative();
+    if (isRelativeFile && !from.isEmpty() && QDir(from) != QDir(folder))
+        next.workload.model = QDir(folder).relativeFilePath(QDir(from).absoluteFilePath(model)).toStdString();
+    next.baseDir = folder.toStdString();
+    return next;
+}
+
+PlanStore::PlanStore(QObject *parent) : QObject(parent)
+{
+    m_settle.setSingleShot(true);
+    m_settle.setInterval(kSettleMs);
+    connect(&m_settle, &QTimer::timeout, this, &PlanStore::look);
+    connect(&m_watcher, &QFileSystemWatcher::fileChanged, &m_settle, qOverload<>(&QTimer::start));
+    connect(&m_watcher, &QFileSystemWatcher::directoryChanged, &m_settle, qOverload<>(&QTimer::start));
+}
+
+PlanStore::~PlanStore() = default;
+
+void PlanStore::read(const QString &path)
+{
+    m_queue.run(this, [path] { return readFile(path); }, [this, path](Reading reading) {
+        if (!reading.plan) {
+            emit readFailed(path, reading.plan.error());
+            return;
+        }
+        remember(path, std::move(reading.content));
+        emit planRead(path, *reading.plan);
+    });
+}
+
+void PlanStore::write(const PlanPtr &plan, const QString &path)
+{
+    m_queue.run(this, [plan, path] { return writeFile(*plan, path); }, [this, plan, path](Writing writing) {
+        if (!writing.result) {
+            emit writeFailed(path, {writing.result.error()});
+            return;
+        }
+        remember(path, std::move(writing.content));
+        emit planWritten(path, plan);
+    });
+}
+
+void PlanStore::remember(const QString &path, QByteArray content)
+{
+    watch(path);
+    m_known = std::move(content);
+}
+
+void PlanStore::watch(const QString &path)
+{
+    m_path = path;
+    m_known.clear();
+    m_isMissing = false;
+    if (const QStringList watched = m_watcher.files() + m_watcher.directories(); !watched.isEmpty())
+        m_watcher.removePaths(watched);
+    if (path.isEmpty() || path.startsWith(u':'))
+        return;
+    // The folder too: most editors replace a file, which ends the watch on it.
+    m_watcher.addPaths({path, QFileInfo(path).absolutePath()});
+}
+
+void PlanStore::look()
+{
+    if (m_path.isEmpty())
+        return;
+    m_queue.run(this, [path = m_path] { return readBytes(path); }, [this, path = m_path](ExpectedAll<QByteArray> content) {
+        if (path != m_path)
+            return;
+        if (!content) {
+            if (!std::exchange(m_isMissing, true))
+                emit removedOnDisk(path);
+            return;
+        }
+        m_isMissing = false;
+        if (!m_watcher.files().contains(path))
+            m_watcher.addPath(path);
+        if (*content == m_known)
+            return;
+        m_known = *content;       // told once for each new content
+        emit changedOnDisk(path);
+    });
+}
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plan files on disk: reads and writes them in the background and watches the one that is open. Knows no document.
+// GUI thread; every answer comes as a signal.
+
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "models/background_queue.h"
+
+#include <QByteArray>
+#include <QFileSystemWatcher>
+#include <QObject>
+#include <QTimer>
+
+namespace trainyard {
+
+class PlanStore : public QObject {
+    Q_OBJECT
+public:
+    explicit PlanStore(QObject *parent = nullptr);
+    ~PlanStore() override;
+
+    void read(const QString &path);
+    void write(const PlanPtr &plan, const QString &path);
+    /// Watches this file from now on; empty: none. read() and write() that succeed do so themselves.
+    void watch(const QString &path);
+    [[nodiscard]] BackgroundQueue &queue() { return m_queue; }
+
+signals:
+    void planRead(const QString &path, const trainyard::PlanPtr &plan);
+    void planWritten(const QString &path, const trainyard::PlanPtr &plan);
+    void readFailed(const QString &path, const trainyard::Errors &errors);
+    void writeFailed(const QString &path, const trainyard::Errors &errors);
+    /// Somebody else wrote the watched file: its content is not what was last read or written here.
+    void changedOnDisk(const QString &path);
+    void removedOnDisk(const QString &path);
+
+private:
+    void look();
+    void remember(const QString &path, QByteArray content);
+
+    QFileSystemWatcher m_watcher;
+    QTimer m_settle;               // editors write a file in several steps
+    QString m_path;
+    QByteArray m_known;            // content as last read or written here
+    bool m_isMissing = false;
+    BackgroundQueue m_queue;
+};
+
+/// The plan as it must be written into `folder`: a relative path of a model's config.json is made relative to it.
+[[nodiscard]] Plan rebased(const Plan &plan, const QString &folder);
+/// Parses a plan file's content; baseDir is the file's folder. Any thread.
+[[nodiscard]] ExpectedAll<PlanPtr> parsePlanBytes(const QByteArray &content, const QString &path);
+[[nodiscard]] ExpectedAll<QByteArray> readBytes(const QString &path);
+
+} // namespace trainyard

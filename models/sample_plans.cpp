@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/sample_plans.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+namespace trainyard {
+
+namespace {
+
+const QString kSuffix = QStringLiteral(".trainyard.json");
+
+QStringList folders()
+{
+    const QDir bin(QCoreApplication::applicationDirPath());
+    QStringList candidates;
+    // <source>/build/<preset>/bin; <prefix>/bin; a folder with the executable in it.
+    for (const QString &relative : {QStringLiteral("../../../samples"), QStringLiteral("../share/trainyard/samples"), QStringLiteral("samples")})
+        candidates << QDir::cleanPath(bin.absoluteFilePath(relative));
+    candidates << QStringLiteral(":/samples");
+    return candidates;
+}
+
+QString titleOf(const QString &path)
+{
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return {};
+    return QJsonDocument::fromJson(file.readAll()).object()[QStringLiteral("name")].toString();
+}
+
+} // namespace
+
+QVector<SamplePlan> samplePlans()
+{
+    for (const QString &folder : folders()) {
+        QVector<SamplePlan> samples;
+        const QDir dir(folder);
+        for (const QString &name : dir.entryList({u'*' + kSuffix}, QDir::Files, QDir::Name)) {
+            const QString id = name.chopped(kSuffix.size());
+            const QString title = titleOf(dir.filePath(name));
+            samples.push_back({id, title.isEmpty() ? id : title, dir.filePath(name)});
+        }
+        if (!samples.isEmpty())
+            return samples;
+    }
+    return {};
+}
+
+QString samplePath(const QString &id)
+{
+    for (const QString &folder : folders()) {
+        if (const QString path = QDir(folder).filePath(id + kSuffix); QFile::exists(path))
+            return path;
+    }
+    return {};
+}
+
+} // namespace trainyard
