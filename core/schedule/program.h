@@ -14,8 +14,10 @@ namespace trainyard {
 
 enum class OpKind : std::uint8_t { Forward, Backward, InputGrad, WeightGrad, Recompute };
 
+/// Eight bytes without padding: programs are hashed and compared as words.
 struct Op {
     OpKind kind = OpKind::Forward;
+    bool recomputes = false;       // a backward whose activations are made anew first, where the costs have recompute
     std::int16_t chunk = 0;
     std::int32_t microBatch = 0;
     bool operator==(const Op &) const = default;
@@ -27,7 +29,9 @@ struct ScheduleShape {
     int devices = 1;               // pipeline stages p
     int microBatches = 1;          // m
     int chunks = 1;                // virtual stages a device, v
-    std::vector<int> inFlightLimit;   // per device, in micro-batches; empty = the schedule's own
+    /// Per device, in micro-batches; size 1: for every device; empty: the schedule's own. 1f1b shortens its warm-up;
+    /// the others cannot run with less than they need and say what that is.
+    std::vector<int> inFlightLimit;
     bool operator==(const ScheduleShape &) const = default;
 };
 
@@ -47,7 +51,9 @@ struct FixedOrder {
 
 using Program = FixedOrder;
 
-/// The program of a schedule. Errors: BadValue where the shape breaks the schedule's rule (interleaved needs m % p == 0
+/// The program of a schedule. Backwards are marked `recomputes`, except one on the last virtual stage that directly
+/// follows its own forward: those activations are still there (so 1f1b never recomputes on its last stage, and gpipe
+/// spares its first backward there). Errors: BadValue where the shape breaks the schedule's rule (interleaved needs m % p == 0
 /// and v > 1 …) or where this version has no generator for the kind; `right` says what would do.
 [[nodiscard]] Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape);
 
@@ -55,7 +61,7 @@ using Program = FixedOrder;
 [[nodiscard]] bool isScheduleAvailable(ScheduleKind kind);
 
 /// Most activations alive at once on each device, in units of one micro-batch of the whole device (chunks count 1/v).
-/// A forward adds one chunk, the backward (or weight gradient) of it takes it away.
+/// A forward adds one chunk, the backward (or the weight gradient, where split) of it takes it away.
 [[nodiscard]] std::vector<double> peakInFlight(const Program &program);
 
 } // namespace trainyard

@@ -6,27 +6,47 @@
 // Events at one instant: completions, choices of the freed, arrivals, choices. Results are exact and repeatable.
 
 #include "core/base/error.h"
+#include "core/timeline/fair_share.h"
 #include "core/timeline/task_graph.h"
 
 #include <stop_token>
+#include <utility>
 
 namespace trainyard {
 
 /// Buffers kept between simulations so that a drag step allocates nothing. One a thread.
 struct SimulationWorkspace {
-    std::vector<Nanoseconds> finish, ready;
-    std::vector<std::uint32_t> heap, pending;
-    std::vector<double> rate, remaining;
+    using TimedIndex = std::pair<Nanoseconds, std::uint32_t>;
+    // per resource
+    std::vector<Nanoseconds> free;                 // when its last task so far ends
+    std::vector<std::uint32_t> last;               // that task
+    // event loop only
+    std::vector<std::uint32_t> pending, successorBegin, successor, ended, candidates;
+    std::vector<TimedIndex> arrivals, freed;       // heaps
+    std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> queues;   // per resource: heaps by priority, task
+    std::vector<std::uint8_t> isBusy;
+    struct ActiveFlow {
+        std::uint32_t task = 0;
+        double workLeft = 0;                       // nanoseconds at full speed, as of `since`
+        double speed = 0;                          // share of the full speed
+        Nanoseconds since = 0, end = 0;
+    };
+    std::vector<ActiveFlow> active;
+    std::vector<double> linkDemand, cap, weight, rate;
+    std::vector<std::uint32_t> linkUsers, linkBegin, linkIndex;
+    FairShareWorkspace fairShare;
 };
 
-/// Runs the graph. Errors: Cancelled; Internal where the graph cannot make progress (a cycle), naming the tasks.
+/// Runs the graph. Errors: Cancelled; Internal where the graph cannot make progress (a cycle), naming the task.
 [[nodiscard]] Expected<Timeline> simulate(const TaskGraph &graph, SimulationWorkspace &workspace, std::stop_token stop = {});
 
-/// Max-min fair rates of flows (progressive filling): each flow i gets at most cap[i] and no link carries more than its
-/// capacity; weight[i] equal flows are meant by flow i, and the rate returned is that of one of them.
-/// Flow i crosses links linkIndex[linkBegin[i] .. linkBegin[i+1]). Units: any, the same everywhere.
-void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap,
-                     const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
-                     const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate);
+/// The same into a timeline whose buffers are used again: nothing is allocated once they are large enough. After an
+/// error the timeline is unspecified.
+[[nodiscard]] Expected<void> simulateInto(Timeline &timeline, const TaskGraph &graph, SimulationWorkspace &workspace,
+                                          std::stop_token stop = {});
+
+/// True where the single pass cannot do: a resource decides by priority, or the flows that may be active at once can ask
+/// more of a link than it carries.
+[[nodiscard]] bool needsEvents(const TaskGraph &graph);
 
 } // namespace trainyard

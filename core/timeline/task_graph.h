@@ -6,9 +6,11 @@
 // Topology (everything but `durations`, `lags`, rates) depends only on shapes, so that a change of bandwidth or of a
 // GPU reuses it: durations and lags are looked up by class.
 
+#include "core/base/error.h"
 #include "core/timeline/timeline.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace trainyard {
@@ -40,7 +42,7 @@ struct TaskGraph {
     // predecessors of task i: pred[predBegin[i] .. predBegin[i+1]), each with the lag that starts at its end;
     // a negative lag lets the task start before its predecessor ends
     std::vector<std::uint32_t> predBegin, pred, lagClass;
-    // a topological order of the tasks, resource order included
+    // a topological order of the tasks, resource order included; empty where a resource decides by priority
     std::vector<std::uint32_t> order;
     std::vector<Resource> resources;
     // by class
@@ -49,8 +51,17 @@ struct TaskGraph {
     // shared links
     std::vector<Flow> flows;
     std::vector<double> linkCapacity;          // bytes/s, one entry a direction of a shared link
+    // which topology this is, for builders that reuse one; 0 = unknown
+    std::uint64_t fingerprint = 0;
 
     [[nodiscard]] std::size_t taskCount() const { return kind.size(); }
 };
+
+/// "stage 3: backward of micro-batch 5", for messages.
+[[nodiscard]] std::string describe(const TaskGraph &graph, std::uint32_t task);
+
+/// Fills `order` of a graph whose resources are all of fixed order. Errors: Internal where tasks wait for each other in
+/// a circle, naming one that cannot start and what it waits for.
+[[nodiscard]] Expected<void> sortTopologically(TaskGraph &graph);
 
 } // namespace trainyard

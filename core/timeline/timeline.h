@@ -46,6 +46,8 @@ struct Timeline {
     std::vector<std::uint16_t> chunk;          // virtual pipeline chunk on its stage
     std::vector<std::uint32_t> cause;          // span whose end (plus lag) set this start; kNoSpan at the beginning
     std::vector<std::uint32_t> trackOf;        // span -> track
+    std::vector<std::uint32_t> origin;         // of a WAN transfer: the span whose result it carries; else kNoSpan.
+                                               // Empty where there is no WAN track
     Nanoseconds duration = 0;      // from the first start to the last end; starts begin at 0
 
     [[nodiscard]] std::size_t spanCount() const { return start.size(); }

@@ -1,0 +1,29 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The schedule generators behind makeProgram, one file each. A generator may rely on a shape whose numbers are positive
+// and whose inFlightLimit is empty or has one entry a device; it fills the order and reports what the shape breaks.
+
+#include "core/schedule/program.h"
+
+namespace trainyard::schedules {
+
+[[nodiscard]] Expected<Program> gpipe(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> oneFOneB(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> interleaved(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> breadthFirst(const ScheduleShape &shape);
+
+/// BadValue where a stage may hold fewer micro-batches than `needed[device]`.
+[[nodiscard]] Expected<void> checkInFlight(const ScheduleShape &shape, const std::vector<int> &needed, const char *schedule);
+/// BadValue where a schedule of one chunk a stage is asked for several.
+[[nodiscard]] Expected<void> checkOneChunk(const ScheduleShape &shape, const char *schedule);
+
+[[nodiscard]] inline Op forward(int chunk, int microBatch)
+{
+    return {OpKind::Forward, false, static_cast<std::int16_t>(chunk), microBatch};
+}
+[[nodiscard]] inline Op backward(int chunk, int microBatch)
+{
+    return {OpKind::Backward, true, static_cast<std::int16_t>(chunk), microBatch};
+}
+
+} // namespace trainyard::schedules

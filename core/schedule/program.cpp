@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/schedule/program.h"
+
+#include "core/schedule/generators.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+namespace trainyard {
+
+namespace {
+
+struct Generator {
+    ScheduleKind kind;
+    const char *name;
+    Expected<Program> (*make)(const ScheduleShape &);
+};
+
+constexpr std::array kGenerators{
+    Generator{ScheduleKind::GPipe, "gpipe", schedules::gpipe},
+    Generator{ScheduleKind::OneFOneB, "1f1b", schedules::oneFOneB},
+    Generator{ScheduleKind::Interleaved, "interleaved", schedules::interleaved},
+    Generator{ScheduleKind::BreadthFirst, "breadth-first", schedules::breadthFirst},
+};
+
+std::string availableNames()
+{
+    std::string names;
+    for (const Generator &generator : kGenerators)
+        names += (names.empty() ? "one of " : ", ") + std::string(generator.name);
+    return names;
+}
+
+Error badValue(const char *where, std::string what, std::string right)
+{
+    return {ErrorCode::BadValue, where, std::move(what), std::move(right)};
+}
+
+Expected<void> checkShape(const ScheduleShape &shape)
+{
+    if (shape.devices < 1)
+        return std::unexpected(badValue("parallelism.pipeline", "is " + std::to_string(shape.devices), "1 or more"));
+    if (shape.chunks < 1 || shape.chunks > std::numeric_limits<std::int16_t>::max())
+        return std::unexpected(badValue("parallelism.virtual_pipeline", "is " + std::to_string(shape.chunks), "1 to 32767"));
+    if (shape.microBatches < 1)
+        return std::unexpected(badValue("workload.global_batch", "leaves a pipeline without a micro-batch",
+                                        "micro_batch times the data-parallel degree, or more"));
+    const std::size_t limits = shape.inFlightLimit.size();
+    if (limits > 1 && limits != static_cast<std::size_t>(shape.devices))
+        return std::unexpected(badValue("profile.in_flight", "has " + std::to_string(limits) + " entries",
+                                        "one number, or one for each of " + std::to_string(shape.devices) + " stages"));
+    if (std::ranges::any_of(shape.inFlightLimit, [](int limit) { return limit < 1; }))
+        return std::unexpected(badValue("profile.in_flight", "leaves a stage without room for a micro-batch", "1 or more"));
+    return {};
+}
+
+/// A backward of the last virtual stage right after its own forward finds its activations where the forward left them.
+void spareRecomputeAfterOwnForward(Program &program)
+{
+    const int last = program.virtualStages() - 1;
+    std::vector<Op> &order = program.order[static_cast<std::size_t>(program.deviceOf(last))];
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        const Op &before = order[i - 1];
+        Op &op = order[i];
+        if (op.recomputes && op.chunk == program.chunkOf(last) && before.kind == OpKind::Forward
+            && before.chunk == op.chunk && before.microBatch == op.microBatch)
+            op.recomputes = false;
+    }
+}
+
+} // namespace
+
+int FixedOrder::virtualStage(int device, int chunk) const
+{
+    if (placement == ChunkPlacement::V && chunk % 2 == 1)
+        return (chunk + 1) * shape.devices - 1 - device;
+    return chunk * shape.devices + device;
+}
+
+int FixedOrder::deviceOf(int virtualStage) const
+{
+    const int inChunk = virtualStage % shape.devices;
+    return placement == ChunkPlacement::V && chunkOf(virtualStage) % 2 == 1 ? shape.devices - 1 - inChunk : inChunk;
+}
+
+int FixedOrder::chunkOf(int virtualStage) const
+{
+    return virtualStage / shape.devices;
+}
+
+Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape)
+{
+    const auto generator = std::ranges::find(kGenerators, kind, &Generator::kind);
+    if (generator == kGenerators.end())
+        return std::unexpected(badValue("schedule", "has no generator yet", availableNames()));
+    if (const auto checked = checkShape(shape); !checked)
+        return std::unexpected(checked.error());
+    ScheduleShape full = shape;
+    if (full.inFlightLimit.size() == 1)
+        full.inFlightLimit.resize(static_cast<std::size_t>(shape.devices), shape.inFlightLimit.front());
+    auto program = generator->make(full);
+    if (program)
+        spareRecomputeAfterOwnForward(*program);
+    return program;
+}
+
+bool isScheduleAvailable(ScheduleKind kind)
+{
+    return std::ranges::find(kGenerators, kind, &Generator::kind) != kGenerators.end();
+}
+
+std::vector<double> peakInFlight(const Program &program)
+{
+    std::vector<double> peaks;
+    for (const std::vector<Op> &order : program.order) {
+        int alive = 0, peak = 0;
+        for (const Op &op : order) {
+            if (op.kind == OpKind::Forward)
+                peak = std::max(peak, ++alive);
+            else if (op.kind == OpKind::Backward || op.kind == OpKind::WeightGrad)
+                --alive;
+        }
+        peaks.push_back(static_cast<double>(peak) / program.shape.chunks);
+    }
+    return peaks;
+}
+
+namespace schedules {
+
+Expected<void> checkInFlight(const ScheduleShape &shape, const std::vector<int> &needed, const char *schedule)
+{
+    for (std::size_t i = 0; i < shape.inFlightLimit.size(); ++i)
+        if (shape.inFlightLimit[i] < needed[i])
+            return std::unexpected(badValue("schedule",
+                                            std::string(schedule) + " keeps " + std::to_string(needed[i])
+                                                + " micro-batches in flight on stage " + std::to_string(i) + ", which has room for "
+                                                + std::to_string(shape.inFlightLimit[i]),
+                                            "1f1b, which waits where room is short, or fewer micro-batches"));
+    return {};
+}
+
+Expected<void> checkOneChunk(const ScheduleShape &shape, const char *schedule)
+{
+    if (shape.chunks == 1)
+        return {};
+    return std::unexpected(badValue("parallelism.virtual_pipeline",
+                                    "is " + std::to_string(shape.chunks) + " under " + schedule + ", which has one chunk a stage",
+                                    "1, or schedule interleaved or breadth-first"));
+}
+
+} // namespace schedules
+
+} // namespace trainyard

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/timeline/analysis.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+void book(StageTime &stage, WorkKind kind, Nanoseconds time)
+{
+    switch (kind) {
+    case WorkKind::Forward:
+    case WorkKind::Backward:
+    case WorkKind::InputGrad:
+    case WorkKind::WeightGrad:
+    case WorkKind::Recompute:
+    case WorkKind::Collective: stage.compute += time; break;
+    case WorkKind::PipelineTransfer: stage.pipeline += time; break;
+    case WorkKind::WanTransfer: stage.wan += time; break;
+    case WorkKind::GradientReduce:
+    case WorkKind::ParameterGather: stage.reduce += time; break;
+    case WorkKind::Optimizer:
+    case WorkKind::Overhead: stage.optimizer += time; break;
+    case WorkKind::OffloadStore:
+    case WorkKind::OffloadLoad: stage.offload += time; break;
+    case WorkKind::Prefill: stage.bubble += time; break;
+    }
+}
+
+struct Wait {
+    WorkKind kind = WorkKind::Prefill;   // what the wait is booked to; Prefill: a bubble
+    Nanoseconds since = 0;               // from when on; before that it is a bubble
+};
+
+/// What a span on `track` waited for in the gap before it.
+Wait waitBefore(const Timeline &timeline, std::uint32_t span, std::uint32_t track)
+{
+    std::uint32_t cause = timeline.cause[span];
+    // An exchange without duration (a gradient norm) passes on what it waited for itself.
+    while (cause != kNoSpan && timeline.kind[cause] == WorkKind::Collective && timeline.start[cause] == timeline.end[cause])
+        cause = timeline.cause[cause];
+    if (cause == kNoSpan || timeline.trackOf[cause] == track)
+        return {WorkKind::Prefill, timeline.start[span]};
+    const WorkKind kind = timeline.kind[cause];
+    switch (kind) {
+    case WorkKind::WanTransfer: {
+        const std::uint32_t origin = timeline.origin.empty() ? kNoSpan : timeline.origin[cause];
+        return {kind, origin == kNoSpan ? timeline.start[cause] : timeline.end[origin]};
+    }
+    case WorkKind::PipelineTransfer:
+    case WorkKind::GradientReduce:
+    case WorkKind::ParameterGather:
+    case WorkKind::OffloadStore:
+    case WorkKind::OffloadLoad: return {kind, timeline.start[cause]};
+    default: return {WorkKind::PipelineTransfer, timeline.end[cause]};   // the lag of a local boundary
+    }
+}
+
+/// After the last span of a stage: what its collectives still do counts as theirs, the rest is a bubble.
+void bookRest(StageTime &stage, const Timeline &timeline, const Track &track, Nanoseconds from)
+{
+    Nanoseconds done = from;
+    for (const Track &other : timeline.tracks) {
+        if (other.stream != Stream::Collective || other.stage != track.stage || other.pipelineClass != track.pipelineClass)
+            continue;
+        for (std::uint32_t span = other.first; span < other.last; ++span) {
+            const Nanoseconds start = std::max(done, timeline.start[span]), end = timeline.end[span];
+            if (end <= start)
+                continue;
+            stage.bubble += start - done;
+            book(stage, timeline.kind[span], end - start);
+            done = end;
+        }
+    }
+    stage.bubble += timeline.duration - done;
+}
+
+StageTime stageTime(const Timeline &timeline, std::uint32_t trackIndex)
+{
+    const Track &track = timeline.tracks[trackIndex];
+    StageTime stage;
+    Nanoseconds done = 0;
+    for (std::uint32_t span = track.first; span < track.last; ++span) {
+        const Nanoseconds start = timeline.start[span];
+        if (start > done) {
+            const Wait wait = waitBefore(timeline, span, trackIndex);
+            const Nanoseconds since = std::clamp(wait.since, done, start);
+            stage.bubble += since - done;
+            book(stage, wait.kind, start - since);
+        }
+        book(stage, timeline.kind[span], timeline.end[span] - start);
+        done = timeline.end[span];
+    }
+    bookRest(stage, timeline, track, done);
+    return stage;
+}
+
+} // namespace
+
+std::vector<StageTime> stageTimes(const Timeline &timeline)
+{
+    std::vector<StageTime> times;
+    for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t)
+        if (timeline.tracks[t].stream == Stream::Compute)
+            times.push_back(stageTime(timeline, t));
+    return times;
+}
+
+std::vector<std::uint32_t> criticalPath(const Timeline &timeline)
+{
+    std::vector<std::uint32_t> path;
+    const auto last = std::ranges::max_element(timeline.end);
+    if (last == timeline.end.end())
+        return path;
+    for (auto span = static_cast<std::uint32_t>(last - timeline.end.begin()); span != kNoSpan; span = timeline.cause[span])
+        path.push_back(span);
+    std::ranges::reverse(path);
+    return path;
+}
+
+std::vector<double> utilization(const Timeline &timeline, std::uint32_t track, int buckets, bool (*accept)(WorkKind))
+{
+    std::vector<double> share(static_cast<std::size_t>(std::max(buckets, 0)), 0);
+    if (share.empty() || timeline.duration <= 0)
+        return share;
+    const double width = static_cast<double>(timeline.duration) / buckets;
+    for (std::uint32_t span = timeline.tracks[track].first; span < timeline.tracks[track].last; ++span) {
+        if (!accept(timeline.kind[span]))
+            continue;
+        const double from = static_cast<double>(timeline.start[span]) / width, to = static_cast<double>(timeline.end[span]) / width;
+        const auto first = std::min(static_cast<std::size_t>(from), share.size() - 1);
+        const auto last = std::min(static_cast<std::size_t>(to), share.size() - 1);
+        if (first == last) {
+            share[first] += to - from;
+            continue;
+        }
+        share[first] += static_cast<double>(first + 1) - from;
+        for (std::size_t bucket = first + 1; bucket < last; ++bucket)
+            share[bucket] += 1;
+        share[last] += to - static_cast<double>(last);
+    }
+    for (double &value : share)
+        value = std::clamp(value, 0.0, 1.0);
+    return share;
+}
+
+std::array<KindTotal, kWorkKindCount> aggregate(const Timeline &timeline, Nanoseconds from, Nanoseconds to,
+                                                const std::vector<std::uint32_t> &tracks)
+{
+    std::array<KindTotal, kWorkKindCount> totals{};
+    for (const std::uint32_t track : tracks) {
+        std::uint32_t span = firstSpanAfter(timeline, track, from);
+        for (; span < timeline.tracks[track].last && timeline.start[span] < to; ++span) {
+            const Nanoseconds part = std::min(timeline.end[span], to) - std::max(timeline.start[span], from);
+            if (part <= 0)
+                continue;
+            KindTotal &total = totals[static_cast<std::size_t>(timeline.kind[span])];
+            total.shortest = total.count == 0 ? part : std::min(total.shortest, part);
+            total.longest = std::max(total.longest, part);
+            total.total += part;
+            ++total.count;
+        }
+    }
+    return totals;
+}
+
+std::uint32_t firstSpanAfter(const Timeline &timeline, std::uint32_t track, Nanoseconds t)
+{
+    const Track &on = timeline.tracks[track];
+    if (on.first == on.last)
+        return kNoSpan;
+    const auto begin = timeline.end.begin() + on.first, end = timeline.end.begin() + on.last;
+    const auto found = std::upper_bound(begin, end, t);
+    return found == end ? on.last - 1 : static_cast<std::uint32_t>(found - timeline.end.begin());
+}
+
+std::uint32_t spanAt(const Timeline &timeline, std::uint32_t track, Nanoseconds t)
+{
+    const std::uint32_t span = firstSpanAfter(timeline, track, t);
+    return span != kNoSpan && timeline.start[span] <= t && t < timeline.end[span] ? span : kNoSpan;
+}
+
+} // namespace trainyard

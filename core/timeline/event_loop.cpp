@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Only what depends on the clock is an event: the start and end of a flow, and the choices of a priority resource. A task
+// of fixed duration on a fixed-order resource is placed as soon as the ends of its predecessors are known, even if they
+// lie ahead of the clock; so a negative lag between such tasks is exact here too. Towards a flow or a priority resource
+// a negative lag reaches no further back than the clock.
+#include "core/timeline/event_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace trainyard {
+
+namespace {
+
+constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+constexpr std::size_t kInstantsPerStopCheck = 1024;
+
+class EventLoop {
+public:
+    EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
+        : m_graph(graph), m_work(workspace), m_timeline(timeline)
+    {
+    }
+
+    Expected<void> run(const std::stop_token &stop)
+    {
+        reset();
+        for (std::uint32_t task = 0; task < m_graph.taskCount(); ++task)
+            if (m_work.pending[task] == 0)
+                place(task);
+        settle();
+        for (std::size_t instants = 0;; ++instants) {
+            if (instants % kInstantsPerStopCheck == 0 && stop.stop_requested())
+                return std::unexpected(Error{ErrorCode::Cancelled, "", "cancelled", ""});
+            m_now = nextInstant();
+            if (m_now == kNever)
+                break;
+            complete();
+            arrive();
+            if (m_ratesChanged)
+                shareLinks();
+        }
+        return m_settled == m_graph.taskCount() ? Expected<void>{} : std::unexpected(stuck());
+    }
+
+private:
+    [[nodiscard]] bool isPriority(std::uint32_t resource) const
+    {
+        return m_graph.resources[resource].discipline == Discipline::Priority;
+    }
+    [[nodiscard]] bool isFlow(std::uint32_t task) const { return !m_graph.flow.empty() && m_graph.flow[task] != kNoSpan; }
+    [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const { return m_graph.durations[m_graph.durationClass[task]]; }
+
+    void reset()
+    {
+        const std::size_t tasks = m_graph.taskCount(), resources = m_graph.resources.size();
+        m_work.free.assign(resources, 0);
+        m_work.last.assign(resources, kNoSpan);
+        m_work.isBusy.assign(resources, 0);
+        m_work.queues.resize(resources);
+        for (auto &queue : m_work.queues)
+            queue.clear();
+        m_work.ended.clear();
+        m_work.candidates.clear();
+        m_work.arrivals.clear();
+        m_work.freed.clear();
+        m_work.active.clear();
+        m_work.linkDemand.assign(m_graph.linkCapacity.size(), 0);
+        m_work.linkUsers.assign(m_graph.linkCapacity.size(), 0);
+        m_work.pending.resize(tasks);
+        for (std::uint32_t task = 0; task < tasks; ++task) {
+            const std::uint32_t on = m_graph.resource[task];
+            const bool follows = !isPriority(on) && task > m_graph.resources[on].track.first;
+            m_work.pending[task] = m_graph.predBegin[task + 1] - m_graph.predBegin[task] + (follows ? 1 : 0);
+        }
+        findSuccessors(tasks);
+    }
+
+    void findSuccessors(std::size_t tasks)
+    {
+        m_work.successorBegin.assign(tasks + 1, 0);
+        m_work.successor.resize(m_graph.pred.size());
+        for (const std::uint32_t pred : m_graph.pred)
+            ++m_work.successorBegin[pred];
+        std::uint32_t end = 0;
+        for (std::uint32_t &begin : m_work.successorBegin)
+            begin = end += begin;
+        for (auto task = static_cast<std::uint32_t>(tasks); task-- > 0;)
+            for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i)
+                m_work.successor[--m_work.successorBegin[m_graph.pred[i]]] = task;
+    }
+
+    /// All that the task waits for has a known end: gives it its start, or lets it arrive there.
+    void place(std::uint32_t task)
+    {
+        const std::uint32_t on = m_graph.resource[task];
+        const bool chooses = isPriority(on);
+        Nanoseconds start = chooses ? 0 : m_work.free[on];
+        std::uint32_t cause = chooses ? kNoSpan : m_work.last[on];
+        for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i) {
+            const Nanoseconds ready = m_timeline.end[m_graph.pred[i]] + m_graph.lags[m_graph.lagClass[i]];
+            cause = ready > start ? m_graph.pred[i] : cause;
+            start = std::max(start, ready);
+        }
+        m_timeline.start[task] = start;
+        m_timeline.cause[task] = cause;
+        if (chooses || isFlow(task)) {
+            m_timeline.start[task] = start = std::max(start, m_now);
+            m_work.arrivals.emplace_back(start, task);
+            std::ranges::push_heap(m_work.arrivals, std::greater{});
+        } else {
+            end(task, start + durationOf(task));
+        }
+    }
+
+    void end(std::uint32_t task, Nanoseconds at)
+    {
+        m_timeline.end[task] = at;
+        const std::uint32_t on = m_graph.resource[task];
+        m_work.free[on] = at;
+        m_work.last[on] = task;
+        ++m_settled;
+        m_work.ended.push_back(task);
+    }
+
+    /// Tells those that wait for the ended tasks, until nothing more follows.
+    void settle()
+    {
+        while (!m_work.ended.empty()) {
+            const std::uint32_t task = m_work.ended.back();
+            m_work.ended.pop_back();
+            for (std::uint32_t i = m_work.successorBegin[task]; i < m_work.successorBegin[task + 1]; ++i)
+                release(m_work.successor[i]);
+            const std::uint32_t on = m_graph.resource[task];
+            if (!isPriority(on) && task + 1 < m_graph.resources[on].track.last)
+                release(task + 1);
+        }
+    }
+
+    void release(std::uint32_t task)
+    {
+        if (--m_work.pending[task] == 0)
+            place(task);
+    }
+
+    [[nodiscard]] Nanoseconds nextInstant() const
+    {
+        Nanoseconds next = kNever;
+        if (!m_work.arrivals.empty())
+            next = m_work.arrivals.front().first;
+        if (!m_work.freed.empty())
+            next = std::min(next, m_work.freed.front().first);
+        for (const auto &flow : m_work.active)
+            next = std::min(next, flow.end);
+        return next;
+    }
+
+    /// Completions of this instant, then the choices of the resources that they free, among what had arrived before.
+    void complete()
+    {
+        for (std::size_t i = 0; i < m_work.active.size();) {
+            if (m_work.active[i].end > m_now) {
+                ++i;
+                continue;
+            }
+            const std::uint32_t task = m_work.active[i].task;
+            m_work.active[i] = m_work.active.back();
+            m_work.active.pop_back();
+            leaveLinks(m_graph.flows[m_graph.flow[task]]);
+            if (const std::uint32_t on = m_graph.resource[task]; isPriority(on))
+                m_work.candidates.push_back(on);
+            end(task, m_now);
+        }
+        while (!m_work.freed.empty() && m_work.freed.front().first <= m_now) {
+            m_work.candidates.push_back(m_work.freed.front().second);
+            std::ranges::pop_heap(m_work.freed, std::greater{});
+            m_work.freed.pop_back();
+        }
+        for (const std::uint32_t resource : m_work.candidates)
+            m_work.isBusy[resource] = 0;
+        choose();
+        settle();
+    }
+
+    /// Arrivals of this instant, then the choices of the resources still free.
+    void arrive()
+    {
+        while (!m_work.arrivals.empty() && m_work.arrivals.front().first <= m_now) {
+            const std::uint32_t task = m_work.arrivals.front().second, on = m_graph.resource[task];
+            std::ranges::pop_heap(m_work.arrivals, std::greater{});
+            m_work.arrivals.pop_back();
+            if (!isPriority(on)) {
+                begin(task);
+                continue;
+            }
+            auto &queue = m_work.queues[on];
+            queue.emplace_back(m_graph.priority.empty() ? 0 : m_graph.priority[task], task);
+            std::ranges::push_heap(queue, std::greater{});
+            m_work.candidates.push_back(on);
+        }
+        choose();
+        settle();
+    }
+
+    void choose()
+    {
+        for (const std::uint32_t resource : m_work.candidates) {
+            auto &queue = m_work.queues[resource];
+            if (m_work.isBusy[resource] != 0 || queue.empty())
+                continue;
+            const std::uint32_t task = queue.front().second;
+            std::ranges::pop_heap(queue, std::greater{});
+            queue.pop_back();
+            if (m_now > m_timeline.start[task]) {   // it had to wait for the resource
+                m_timeline.start[task] = m_now;
+                m_timeline.cause[task] = m_work.last[resource];
+            }
+            m_work.isBusy[resource] = 1;
+            begin(task);
+        }
+        m_work.candidates.clear();
+    }
+
+    void begin(std::uint32_t task)
+    {
+        if (isFlow(task)) {
+            m_work.active.push_back({task, static_cast<double>(durationOf(task)), 1, m_now, m_now + durationOf(task)});
+            joinLinks(m_graph.flows[m_graph.flow[task]]);
+            return;
+        }
+        const Nanoseconds until = m_now + durationOf(task);
+        m_work.freed.emplace_back(until, m_graph.resource[task]);
+        std::ranges::push_heap(m_work.freed, std::greater{});
+        end(task, until);
+    }
+
+    // Rates change only where a link that is asked for more than it carries gains or loses a flow.
+    [[nodiscard]] bool isOverloaded(std::uint32_t link) const
+    {
+        return m_work.linkDemand[link] > m_graph.linkCapacity[link] * (1 + 1e-9);
+    }
+    void joinLinks(const Flow &flow)
+    {
+        for (const std::uint32_t link : flow.links) {
+            m_work.linkDemand[link] += flow.weight * flow.rateCap;
+            ++m_work.linkUsers[link];
+            m_ratesChanged |= isOverloaded(link);
+        }
+    }
+    void leaveLinks(const Flow &flow)
+    {
+        for (const std::uint32_t link : flow.links) {
+            m_ratesChanged |= isOverloaded(link);
+            m_work.linkDemand[link] -= flow.weight * flow.rateCap;
+            if (--m_work.linkUsers[link] == 0)
+                m_work.linkDemand[link] = 0;
+        }
+    }
+
+    void shareLinks()
+    {
+        m_ratesChanged = false;
+        m_work.cap.clear();
+        m_work.weight.clear();
+        m_work.linkBegin.clear();
+        m_work.linkIndex.clear();
+        for (const auto &active : m_work.active) {
+            const Flow &flow = m_graph.flows[m_graph.flow[active.task]];
+            m_work.cap.push_back(flow.rateCap);
+            m_work.weight.push_back(flow.weight);
+            m_work.linkBegin.push_back(static_cast<std::uint32_t>(m_work.linkIndex.size()));
+            m_work.linkIndex.insert(m_work.linkIndex.end(), flow.links.begin(), flow.links.end());
+        }
+        m_work.linkBegin.push_back(static_cast<std::uint32_t>(m_work.linkIndex.size()));
+        maxMinFairRates(m_graph.linkCapacity, m_work.cap, m_work.weight, m_work.linkBegin, m_work.linkIndex, m_work.rate, m_work.fairShare);
+        for (std::size_t i = 0; i < m_work.active.size(); ++i)
+            setSpeed(m_work.active[i], m_work.cap[i] > 0 ? std::min(1.0, m_work.rate[i] / m_work.cap[i]) : 1.0);
+    }
+
+    void setSpeed(SimulationWorkspace::ActiveFlow &flow, double speed)
+    {
+        if (speed == flow.speed)
+            return;
+        flow.workLeft = std::max(0.0, flow.workLeft - static_cast<double>(m_now - flow.since) * flow.speed);
+        flow.since = m_now;
+        flow.speed = speed;
+        // A thousandth of a nanosecond of rounding must not become a whole one.
+        const double left = flow.workLeft > 1e-3 ? std::ceil(flow.workLeft / speed - 1e-3) : 0;
+        flow.end = left < 9e18 - static_cast<double>(m_now) ? m_now + static_cast<Nanoseconds>(left) : kNever;
+    }
+
+    [[nodiscard]] Error stuck() const
+    {
+        for (std::uint32_t task = 0; task < m_graph.taskCount(); ++task)
+            for (std::uint32_t i = m_graph.predBegin[task]; m_work.pending[task] > 0 && i < m_graph.predBegin[task + 1]; ++i)
+                if (m_work.pending[m_graph.pred[i]] > 0)
+                    return {ErrorCode::Internal, "schedule",
+                            describe(m_graph, task) + " waits for " + describe(m_graph, m_graph.pred[i]) + ", which never runs", ""};
+        for (const auto &flow : m_work.active)
+            return {ErrorCode::Internal, "schedule", describe(m_graph, flow.task) + " gets no bandwidth", ""};
+        return {ErrorCode::Internal, "schedule", "tasks wait for each other", ""};
+    }
+
+    const TaskGraph &m_graph;
+    SimulationWorkspace &m_work;
+    Timeline &m_timeline;
+    Nanoseconds m_now = 0;
+    std::size_t m_settled = 0;
+    bool m_ratesChanged = false;
+};
+
+} // namespace
+
+Expected<void> runEvents(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop)
+{
+    return EventLoop(graph, workspace, timeline).run(stop);
+}
+
+} // namespace trainyard

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/timeline/fair_share.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainyard {
+
+namespace {
+
+class ProgressiveFilling {
+public:
+    ProgressiveFilling(const std::vector<double> &cap, const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
+                       const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate, FairShareWorkspace &workspace)
+        : m_cap(cap), m_weight(weight), m_linkBegin(linkBegin), m_linkIndex(linkIndex), m_rate(rate), m_work(workspace)
+    {
+    }
+
+    void run(const std::vector<double> &capacity)
+    {
+        open(capacity);
+        groupByLink(capacity.size());
+        while (m_unfrozen > 0) {
+            const double share = smallestShare();
+            if (m_smallestCap <= share) {
+                freezeAtCaps(share);
+                continue;
+            }
+            for (const std::uint32_t link : m_work.links)
+                if (shareOf(link) <= share)
+                    freezeLink(link, share);
+        }
+    }
+
+private:
+    void open(const std::vector<double> &capacity)
+    {
+        const std::size_t flows = m_cap.size();
+        m_rate.assign(flows, 0);
+        m_work.left = capacity;
+        m_work.unfrozenWeight.assign(capacity.size(), 0);
+        m_work.isFrozen.assign(flows, 0);
+        m_work.open.resize(flows);
+        m_unfrozen = flows;
+        for (std::uint32_t i = 0; i < flows; ++i) {
+            m_work.open[i] = i;
+            m_smallestCap = std::min(m_smallestCap, m_cap[i]);
+        }
+    }
+
+    void groupByLink(std::size_t links)
+    {
+        m_work.flowBegin.assign(links + 1, 0);
+        m_work.flowIndex.resize(m_linkIndex.size());
+        for (const std::uint32_t link : m_linkIndex)
+            ++m_work.flowBegin[link];
+        std::uint32_t end = 0;
+        m_work.links.clear();
+        for (std::uint32_t link = 0; link < links; ++link) {
+            if (m_work.flowBegin[link] > 0)
+                m_work.links.push_back(link);
+            m_work.flowBegin[link] = end += m_work.flowBegin[link];
+        }
+        m_work.flowBegin[links] = end;
+        for (auto flow = static_cast<std::uint32_t>(m_cap.size()); flow-- > 0;)
+            for (std::uint32_t i = m_linkBegin[flow]; i < m_linkBegin[flow + 1]; ++i) {
+                m_work.flowIndex[--m_work.flowBegin[m_linkIndex[i]]] = flow;
+                m_work.unfrozenWeight[m_linkIndex[i]] += m_weight[flow];
+            }
+    }
+
+    [[nodiscard]] double shareOf(std::uint32_t link) const
+    {
+        const double weight = m_work.unfrozenWeight[link];
+        return weight > 0 ? std::max(m_work.left[link], 0.0) / weight : std::numeric_limits<double>::infinity();
+    }
+
+    /// Also forgets links whose flows are all frozen.
+    double smallestShare()
+    {
+        double smallest = std::numeric_limits<double>::infinity();
+        std::size_t kept = 0;
+        for (const std::uint32_t link : m_work.links) {
+            if (!(m_work.unfrozenWeight[link] > 0))
+                continue;
+            m_work.links[kept++] = link;
+            smallest = std::min(smallest, shareOf(link));
+        }
+        m_work.links.resize(kept);
+        return smallest;
+    }
+
+    void freeze(std::uint32_t flow, double rate)
+    {
+        m_rate[flow] = rate;
+        m_work.isFrozen[flow] = 1;
+        --m_unfrozen;
+        for (std::uint32_t i = m_linkBegin[flow]; i < m_linkBegin[flow + 1]; ++i) {
+            const std::uint32_t link = m_linkIndex[i];
+            m_work.left[link] -= rate * m_weight[flow];
+            m_work.unfrozenWeight[link] -= m_weight[flow];
+        }
+    }
+
+    /// A cap at or below the smallest share is reached: taking it only leaves more for each of the others.
+    void freezeAtCaps(double share)
+    {
+        m_smallestCap = std::numeric_limits<double>::infinity();
+        std::size_t kept = 0;
+        for (const std::uint32_t flow : m_work.open) {
+            if (m_work.isFrozen[flow] != 0)
+                continue;
+            if (m_cap[flow] <= share) {
+                freeze(flow, m_cap[flow]);
+                continue;
+            }
+            m_work.open[kept++] = flow;
+            m_smallestCap = std::min(m_smallestCap, m_cap[flow]);
+        }
+        m_work.open.resize(kept);
+    }
+
+    void freezeLink(std::uint32_t link, double share)
+    {
+        for (std::uint32_t i = m_work.flowBegin[link]; i < m_work.flowBegin[link + 1]; ++i)
+            if (const std::uint32_t flow = m_work.flowIndex[i]; m_work.isFrozen[flow] == 0)
+                freeze(flow, share);
+        m_work.unfrozenWeight[link] = 0;   // exactly, whatever the rounding of the subtractions
+    }
+
+    const std::vector<double> &m_cap, &m_weight;
+    const std::vector<std::uint32_t> &m_linkBegin, &m_linkIndex;
+    std::vector<double> &m_rate;
+    FairShareWorkspace &m_work;
+    double m_smallestCap = std::numeric_limits<double>::infinity();
+    std::size_t m_unfrozen = 0;
+};
+
+} // namespace
+
+void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap, const std::vector<double> &weight,
+                     const std::vector<std::uint32_t> &linkBegin, const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate)
+{
+    FairShareWorkspace workspace;
+    maxMinFairRates(linkCapacity, cap, weight, linkBegin, linkIndex, rate, workspace);
+}
+
+void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap, const std::vector<double> &weight,
+                     const std::vector<std::uint32_t> &linkBegin, const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate,
+                     FairShareWorkspace &workspace)
+{
+    ProgressiveFilling(cap, weight, linkBegin, linkIndex, rate, workspace).run(linkCapacity);
+}
+
+} // namespace trainyard

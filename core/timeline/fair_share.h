@@ -1,0 +1,31 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Max-min fair rates of flows over shared links, by progressive filling (Bertsekas and Gallager, Data Networks, §6.5.2):
+// all rates rise together; a flow stops at its cap or where one of its links is full.
+
+#include <cstdint>
+#include <vector>
+
+namespace trainyard {
+
+struct FairShareWorkspace {
+    std::vector<double> left, unfrozenWeight;          // per link
+    std::vector<std::uint32_t> flowBegin, flowIndex;   // flows of each link
+    std::vector<std::uint32_t> open;                   // flows not yet frozen
+    std::vector<std::uint32_t> links;                  // links with such flows
+    std::vector<std::uint8_t> isFrozen;
+};
+
+/// Each flow i gets at most cap[i] and no link carries more than its capacity; weight[i] equal flows are meant by flow i,
+/// and the rate returned is that of one of them. Flow i crosses links linkIndex[linkBegin[i] .. linkBegin[i+1]), each at
+/// most once. Units: any, the same everywhere.
+void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap,
+                     const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
+                     const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate);
+
+/// The same without allocation once the workspace has grown.
+void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap,
+                     const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
+                     const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate, FairShareWorkspace &workspace);
+
+} // namespace trainyard

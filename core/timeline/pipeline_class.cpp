@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first pass: which resources a class has, and the number of every task on them.
+#include "core/timeline/pipeline_class.h"
+
+namespace trainyard {
+
+PipelineClassTasks::PipelineClassTasks(const IterationCosts &costs, int index, const ClassCosts &at)
+    : m_costs(costs), m_pipeline(costs.classes[static_cast<std::size_t>(index)]), m_program(m_pipeline.program), m_index(index),
+      m_at(at), m_devices(m_program.shape.devices), m_chunks(m_program.shape.chunks), m_microBatches(m_program.shape.microBatches)
+{
+}
+
+void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource)
+{
+    m_firstResource = resource;
+    for (int d = 0; d < m_devices; ++d)
+        m_resources.push_back({.track = {.stream = Stream::Compute, .pipelineClass = m_index, .stage = d}});
+    findStages();
+    numberOps(task);
+    for (Channel &channel : m_channels) {
+        Track &track = m_resources[channel.resource].track;
+        channel.first = track.first = task;
+        track.last = task += channel.count;
+    }
+    numberTail(task);
+    resource += static_cast<std::uint32_t>(m_resources.size());
+}
+
+bool PipelineClassTasks::isRecomputed(const Op &op, std::size_t slot) const
+{
+    return op.recomputes && m_pipeline.ops[slot].recompute > 0;
+}
+
+void PipelineClassTasks::findStages()
+{
+    const int stages = m_program.virtualStages();
+    m_stages.resize(static_cast<std::size_t>(stages));
+    m_stageOf.resize(m_stages.size());
+    for (int d = 0; d < m_devices; ++d)
+        for (int c = 0; c < m_chunks; ++c) {
+            const int q = m_program.virtualStage(d, c);
+            m_stages[static_cast<std::size_t>(q)] = {.device = d, .chunk = c};
+            m_stageOf[static_cast<std::size_t>(d * m_chunks + c)] = q;
+        }
+    for (std::size_t q = 0; q + 1 < m_stages.size(); ++q) {
+        Stage &from = m_stages[q], &to = m_stages[q + 1];
+        const BoundaryTimes &boundary = m_pipeline.boundaries[q];
+        from.crosses = from.device != to.device;
+        if (!from.crosses || !boundary.isWan)
+            continue;
+        from.sends[0] = findChannel(from.device, to.device, boundary.wanLink);
+        to.sends[1] = findChannel(to.device, from.device, boundary.wanLink);
+    }
+    const std::size_t cells = m_stages.size() * static_cast<std::size_t>(m_microBatches);
+    for (int direction = 0; direction < 2; ++direction) {
+        m_result[direction].assign(cells, kNoSpan);
+        if (!m_channels.empty())
+            m_transfer[direction].assign(cells, kNoSpan);
+    }
+}
+
+int PipelineClassTasks::findChannel(int from, int to, int wanLink)
+{
+    for (std::size_t i = 0; i < m_channels.size(); ++i) {
+        const Track &track = m_resources[m_channels[i].resource].track;
+        if (track.stage == from && track.toStage == to)
+            return static_cast<int>(i);
+    }
+    m_channels.push_back({.resource = m_resources.size()});
+    m_resources.push_back({.track = {.stream = Stream::Wan, .pipelineClass = m_index, .stage = from, .toStage = to, .wanLink = wanLink}});
+    return static_cast<int>(m_channels.size()) - 1;
+}
+
+void PipelineClassTasks::numberOps(std::uint32_t &task)
+{
+    for (int d = 0; d < m_devices; ++d) {
+        Track &track = m_resources[static_cast<std::size_t>(d)].track;
+        const TailTimes &times = m_pipeline.tail[static_cast<std::size_t>(d)];
+        track.first = task;
+        for (const Op &op : m_program.order[static_cast<std::size_t>(d)])
+            numberOp(op, d, task);
+        Tail tail{kNoSpan, kNoSpan, kNoSpan, kNoSpan, kNoSpan};
+        if (task > track.first)
+            tail.lastOp = task - 1;
+        if (times.optimizer > 0)
+            tail.optimizer = task++;
+        if (m_costs.overhead > 0)
+            tail.overhead = task++;
+        track.last = task;
+        m_tail.push_back(tail);
+    }
+}
+
+void PipelineClassTasks::numberOp(const Op &op, int device, std::uint32_t &task)
+{
+    const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
+    if (isRecomputed(op, slot))
+        ++task;
+    const bool isForward = op.kind == OpKind::Forward;
+    if (isForward || op.kind == OpKind::Backward || op.kind == OpKind::InputGrad) {
+        const int direction = isForward ? 0 : 1;
+        const int q = m_stageOf[slot];
+        m_result[direction][cell(q, op.microBatch)] = task;
+        if (const int channel = m_stages[static_cast<std::size_t>(q)].sends[direction]; channel >= 0)
+            m_transfer[direction][cell(q, op.microBatch)] = m_channels[static_cast<std::size_t>(channel)].count++;
+    }
+    ++task;
+}
+
+void PipelineClassTasks::numberTail(std::uint32_t &task)
+{
+    for (int d = 0; d < m_devices; ++d) {
+        const TailTimes &times = m_pipeline.tail[static_cast<std::size_t>(d)];
+        Tail &tail = m_tail[static_cast<std::size_t>(d)];
+        const bool hasBarrier = m_costs.optimizerBarrier && m_index == 0 && d == 0;
+        if (times.reduce <= 0 && times.gather <= 0 && !hasBarrier)
+            continue;
+        Track track{.stream = Stream::Collective, .pipelineClass = m_index, .stage = d, .first = task};
+        if (times.reduce > 0)
+            tail.reduce = task++;
+        if (hasBarrier)
+            m_barrier = task++;
+        if (times.gather > 0)
+            tail.gather = task++;
+        track.last = task;
+        m_resources.push_back({.track = track});
+    }
+}
+
+} // namespace trainyard

@@ -1,0 +1,66 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tasks of one class of equal pipelines while its graph is built: first their numbers, then the tasks themselves.
+// Internal to core/timeline.
+
+#include "core/timeline/pipeline_costs.h"
+
+namespace trainyard {
+
+class PipelineClassTasks {
+public:
+    PipelineClassTasks(const IterationCosts &costs, int index, const ClassCosts &at);
+
+    /// Gives numbers from `task` and `resource` on, and moves both past the last.
+    void number(std::uint32_t &task, std::uint32_t &resource);
+    [[nodiscard]] const std::vector<Resource> &resources() const { return m_resources; }
+
+    /// Appends the tasks. Errors: Internal where an operation needs one that the program lacks or has too late.
+    [[nodiscard]] Expected<void> write(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes) const;
+
+private:
+    struct Stage {                 // of a virtual stage
+        int device = 0, chunk = 0;
+        bool crosses = false;      // its boundary to the next lies between two devices
+        int sends[2] = {-1, -1};   // WAN channel of its forwards to the next stage, and of its gradients to the previous
+    };
+    struct Tail { std::uint32_t lastOp, reduce, optimizer, gather, overhead; };   // kNoSpan where absent
+    struct Channel { std::uint32_t first = 0, count = 0; std::size_t resource = 0; };
+
+    [[nodiscard]] std::size_t cell(int q, int microBatch) const
+    {
+        return static_cast<std::size_t>(q) * static_cast<std::size_t>(m_microBatches) + static_cast<std::size_t>(microBatch);
+    }
+    [[nodiscard]] bool isRecomputed(const Op &op, std::size_t slot) const;
+    [[nodiscard]] int stageOf(int device, int chunk) const { return m_stageOf[static_cast<std::size_t>(device * m_chunks + chunk)]; }
+    void findStages();
+    int findChannel(int from, int to, int wanLink);
+    void numberOps(std::uint32_t &task);
+    void numberOp(const Op &op, int device, std::uint32_t &task);
+    void numberTail(std::uint32_t &task);
+
+    struct Writer;
+    Expected<void> writeDevice(Writer &writer, int device) const;
+    Expected<void> writeOp(Writer &writer, const Op &op, int device) const;
+    Expected<void> dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const;
+    void writeChannel(Writer &writer, const Channel &channel, const Track &track) const;
+    void writeCollectives(Writer &writer, int device, const std::vector<PipelineClassTasks> &classes) const;
+
+    const IterationCosts &m_costs;
+    const PipelineCosts &m_pipeline;
+    const Program &m_program;
+    int m_index;
+    ClassCosts m_at;
+    int m_devices, m_chunks, m_microBatches;
+    std::vector<int> m_stageOf;                // [device * chunks + chunk] -> virtual stage
+    std::vector<Stage> m_stages;
+    std::vector<std::uint32_t> m_result[2];    // [cell] -> the forward; the task that makes the gradient for the stage before
+    std::vector<std::uint32_t> m_transfer[2];  // [cell] -> its place on the channel; empty without WAN
+    std::vector<Channel> m_channels;
+    std::vector<Tail> m_tail;                  // per device
+    std::uint32_t m_barrier = kNoSpan;         // the gradient-norm exchange, on the first class only
+    std::uint32_t m_firstResource = 0;
+    std::vector<Resource> m_resources;
+};
+
+} // namespace trainyard

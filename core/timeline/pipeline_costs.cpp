@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/timeline/pipeline_costs.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace trainyard {
+
+namespace {
+
+class Fingerprint {
+public:
+    void add(std::uint64_t word)
+    {
+        m_hash = (std::rotl(m_hash, 23) ^ word) * 0x9e3779b97f4a7c15u;
+        m_hash ^= m_hash >> 29;
+    }
+
+    /// Four lanes: the multiplications of one would wait for each other.
+    void add(const std::vector<Op> &order)
+    {
+        static_assert(sizeof(Op) == sizeof(std::uint64_t));
+        std::uint64_t lane[4] = {1, 2, 3, 4};
+        std::size_t i = 0;
+        for (; i + 4 <= order.size(); i += 4)
+            for (std::size_t l = 0; l < 4; ++l)
+                lane[l] = (std::rotl(lane[l], 31) ^ word(order[i + l])) * 0xbf58476d1ce4e5b9u;
+        for (; i < order.size(); ++i)
+            lane[i % 4] = (std::rotl(lane[i % 4], 31) ^ word(order[i])) * 0xbf58476d1ce4e5b9u;
+        add(order.size());
+        for (const std::uint64_t value : lane)
+            add(value);
+    }
+
+    [[nodiscard]] std::uint64_t value() const { return m_hash == 0 ? 1 : m_hash; }
+
+private:
+    static std::uint64_t word(const Op &op)
+    {
+        return static_cast<std::uint64_t>(op.kind) | static_cast<std::uint64_t>(op.recomputes) << 8
+            | static_cast<std::uint64_t>(static_cast<std::uint16_t>(op.chunk)) << 16
+            | static_cast<std::uint64_t>(static_cast<std::uint32_t>(op.microBatch)) << 32;
+    }
+
+    std::uint64_t m_hash = 0x2545f4914f6cdd1du;
+};
+
+std::uint32_t size32(std::size_t size)
+{
+    return static_cast<std::uint32_t>(size);
+}
+
+void writeOps(Nanoseconds *out, const OpTimes &times)
+{
+    out[static_cast<int>(OpKind::Forward)] = times.forward;
+    out[static_cast<int>(OpKind::Backward)] = times.backward - times.recompute;
+    out[static_cast<int>(OpKind::InputGrad)] = times.inputGrad - times.recompute;
+    out[static_cast<int>(OpKind::WeightGrad)] = times.weightGrad;
+    out[static_cast<int>(OpKind::Recompute)] = times.recompute;
+}
+
+void writeBoundary(TaskGraph &graph, const PipelineCosts &pipeline, const ClassCosts &at, std::size_t q)
+{
+    const BoundaryTimes &boundary = pipeline.boundaries[q];
+    for (std::size_t direction = 0; direction < 2; ++direction) {
+        const std::size_t i = 2 * q + direction;
+        graph.durations[at.holds + i] = boundary.hold[direction];
+        graph.lags[at.boundary + i] = boundary.isWan ? boundary.latency[direction] : boundary.hold[direction];
+        if (graph.flows.empty())
+            continue;
+        Flow &flow = graph.flows[at.flows + i];
+        flow.bytes = boundary.bytes[direction];
+        flow.rateCap = boundary.rateCap[direction];
+        flow.weight = pipeline.pipelines;
+        flow.links.clear();
+        if (boundary.isWan)
+            flow.links.push_back(static_cast<std::uint32_t>(boundary.linkDirection[direction]));
+    }
+}
+
+} // namespace
+
+std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
+{
+    std::vector<ClassCosts> layout(costs.classes.size());
+    std::uint32_t durations = kNoDuration + 1, lags = kNoLag + 1, flows = 0;
+    for (std::size_t c = 0; c < layout.size(); ++c) {
+        const PipelineCosts &pipeline = costs.classes[c];
+        layout[c] = {durations, 0, 0, lags, 0, flows};
+        layout[c].holds = layout[c].ops + 5 * size32(pipeline.ops.size());
+        layout[c].tail = layout[c].holds + 2 * size32(pipeline.boundaries.size());
+        durations = layout[c].tail + 3 * size32(pipeline.tail.size());
+        layout[c].reduce = layout[c].boundary + 2 * size32(pipeline.boundaries.size());
+        lags = layout[c].reduce + size32(pipeline.tail.size() * costs.classes.size());
+        flows += 2 * size32(pipeline.boundaries.size());
+    }
+    return layout;
+}
+
+void writeCosts(TaskGraph &graph, const IterationCosts &costs)
+{
+    const std::vector<ClassCosts> layout = layOutCosts(costs);
+    const ClassCosts &last = layout.back();
+    const PipelineCosts &lastClass = costs.classes.back();
+    graph.durations.resize(last.tail + 3 * lastClass.tail.size());
+    graph.lags.resize(last.reduce + lastClass.tail.size() * costs.classes.size());
+    graph.flows.resize(costs.linkCapacity.empty() ? 0 : last.flows + 2 * lastClass.boundaries.size());
+    graph.linkCapacity = costs.linkCapacity;
+    graph.durations[kOverheadDuration] = costs.overhead;
+    graph.durations[kNoDuration] = 0;
+    graph.lags[kNoLag] = 0;
+    for (std::size_t c = 0; c < layout.size(); ++c) {
+        const PipelineCosts &pipeline = costs.classes[c];
+        const ClassCosts &at = layout[c];
+        for (std::size_t i = 0; i < pipeline.ops.size(); ++i)
+            writeOps(&graph.durations[at.ops + 5 * i], pipeline.ops[i]);
+        for (std::size_t q = 0; q < pipeline.boundaries.size(); ++q)
+            writeBoundary(graph, pipeline, at, q);
+        for (std::size_t d = 0; d < pipeline.tail.size(); ++d) {
+            const TailTimes &tail = pipeline.tail[d];
+            graph.durations[at.tail + 3 * d] = tail.reduce;
+            graph.durations[at.tail + 3 * d + 1] = tail.optimizer;
+            graph.durations[at.tail + 3 * d + 2] = tail.gather;
+            // An early start never lets the reduction end before the last gradient is there.
+            for (std::size_t e = 0; e < costs.classes.size(); ++e) {
+                const auto &other = costs.classes[e].tail;
+                graph.lags[at.reduce + d * costs.classes.size() + e]
+                    = d < other.size() ? -std::min(other[d].reduceEarly, tail.reduce) : 0;
+            }
+        }
+    }
+}
+
+std::uint64_t topologyFingerprint(const IterationCosts &costs)
+{
+    Fingerprint print;
+    print.add((costs.reduceJoinsClasses ? 1u : 0u) | (costs.optimizerBarrier ? 2u : 0u) | (costs.overhead > 0 ? 4u : 0u)
+              | (costs.linkCapacity.empty() ? 8u : 0u));
+    print.add(costs.classes.size());
+    for (const PipelineCosts &pipeline : costs.classes) {
+        print.add(static_cast<std::uint64_t>(pipeline.program.shape.chunks) << 32 | static_cast<std::uint64_t>(pipeline.program.placement));
+        print.add(pipeline.program.order.size());
+        for (const std::vector<Op> &order : pipeline.program.order)
+            print.add(order);
+        for (const OpTimes &times : pipeline.ops)
+            print.add(times.recompute > 0);
+        for (const BoundaryTimes &boundary : pipeline.boundaries)
+            print.add(boundary.isWan ? static_cast<std::uint64_t>(boundary.wanLink + 2) : 0u);
+        for (const TailTimes &tail : pipeline.tail)
+            print.add((tail.reduce > 0 ? 1u : 0u) | (tail.optimizer > 0 ? 2u : 0u) | (tail.gather > 0 ? 4u : 0u));
+    }
+    return print.value();
+}
+
+} // namespace trainyard

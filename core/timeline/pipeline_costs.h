@@ -1,0 +1,30 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the costs of an iteration lie in the duration, lag and flow classes of its graph, and which topology they ask
+// for. Shared by building and updating, so that both agree on every index.
+
+#include "core/timeline/pipeline_graph.h"
+
+namespace trainyard {
+
+inline constexpr std::uint32_t kOverheadDuration = 0, kNoDuration = 1, kNoLag = 0;
+
+/// First indices of one class of pipelines.
+struct ClassCosts {
+    std::uint32_t ops = 0;         // durations [(device * chunks + chunk) * 5 + OpKind]
+    std::uint32_t holds = 0;       // durations [boundary * 2 + direction]
+    std::uint32_t tail = 0;        // durations [device * 3 + {reduce, optimizer, gather}]
+    std::uint32_t boundary = 0;    // lags [boundary * 2 + direction]
+    std::uint32_t reduce = 0;      // lags [device * classes + class whose last backward is awaited]
+    std::uint32_t flows = 0;       // flows [boundary * 2 + direction]
+};
+
+[[nodiscard]] std::vector<ClassCosts> layOutCosts(const IterationCosts &costs);
+
+/// Writes durations, lags, flows and link capacities.
+void writeCosts(TaskGraph &graph, const IterationCosts &costs);
+
+/// Equal for costs that share a topology; never 0.
+[[nodiscard]] std::uint64_t topologyFingerprint(const IterationCosts &costs);
+
+} // namespace trainyard

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Two passes. The first numbers the tasks, resource by resource: compute tracks, WAN channels, collective tracks of each
+// class. The second writes tasks and predecessors in that order. A channel is one direction between two devices; chunks
+// that cross between the same devices share it, in the order in which the sender makes what it sends.
+#include "core/timeline/pipeline_class.h"
+#include "core/timeline/pipeline_costs.h"
+
+namespace trainyard {
+
+namespace {
+
+Expected<void> checkSizes(const IterationCosts &costs)
+{
+    if (costs.classes.empty())
+        return std::unexpected(Error{ErrorCode::Internal, "schedule", "an iteration without pipelines", ""});
+    for (const PipelineCosts &pipeline : costs.classes) {
+        const Program &program = pipeline.program;
+        const auto stages = static_cast<std::size_t>(program.virtualStages());
+        if (pipeline.ops.size() != stages || pipeline.boundaries.size() + 1 < stages
+            || pipeline.tail.size() != static_cast<std::size_t>(program.shape.devices)
+            || program.order.size() != pipeline.tail.size())
+            return std::unexpected(Error{ErrorCode::Internal, "schedule", "costs that do not fit the program's shape", ""});
+    }
+    return {};
+}
+
+Expected<void> checkOps(const IterationCosts &costs)
+{
+    for (const PipelineCosts &pipeline : costs.classes) {
+        const ScheduleShape &shape = pipeline.program.shape;
+        for (const std::vector<Op> &order : pipeline.program.order)
+            for (const Op &op : order)
+                if (op.chunk < 0 || op.chunk >= shape.chunks || op.microBatch < 0 || op.microBatch >= shape.microBatches)
+                    return std::unexpected(Error{ErrorCode::Internal, "schedule", "an operation outside the program's shape", ""});
+    }
+    return {};
+}
+
+void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, std::size_t tasks)
+{
+    graph.kind.reserve(tasks);
+    graph.resource.reserve(tasks);
+    graph.durationClass.reserve(tasks);
+    graph.microBatch.reserve(tasks);
+    graph.chunk.reserve(tasks);
+    graph.predBegin.reserve(tasks + 1);
+    graph.pred.reserve(tasks + tasks / 2);
+    graph.lagClass.reserve(tasks + tasks / 2);
+    for (const PipelineClassTasks &tasksOfClass : classes)
+        graph.resources.insert(graph.resources.end(), tasksOfClass.resources().begin(), tasksOfClass.resources().end());
+}
+
+} // namespace
+
+Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs)
+{
+    if (const auto checked = checkSizes(costs); !checked)
+        return std::unexpected(checked.error());
+    if (const auto checked = checkOps(costs); !checked)
+        return std::unexpected(checked.error());
+    TaskGraph graph;
+    writeCosts(graph, costs);
+    const std::vector<ClassCosts> layout = layOutCosts(costs);
+    std::vector<PipelineClassTasks> classes;
+    classes.reserve(layout.size());
+    std::uint32_t tasks = 0, resources = 0;
+    for (std::size_t c = 0; c < layout.size(); ++c) {
+        classes.emplace_back(costs, static_cast<int>(c), layout[c]);
+        classes.back().number(tasks, resources);
+    }
+    allocate(graph, classes, tasks);
+    for (PipelineClassTasks &tasksOfClass : classes)
+        if (const auto written = tasksOfClass.write(graph, classes); !written)
+            return std::unexpected(written.error());
+    graph.predBegin.push_back(static_cast<std::uint32_t>(graph.pred.size()));
+    if (const auto sorted = sortTopologically(graph); !sorted)
+        return std::unexpected(sorted.error());
+    graph.fingerprint = topologyFingerprint(costs);
+    return graph;
+}
+
+bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs)
+{
+    if (!checkSizes(costs) || graph.fingerprint != topologyFingerprint(costs))
+        return false;
+    writeCosts(graph, costs);
+    return true;
+}
+
+} // namespace trainyard

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/timeline/task_graph.h"
+
+namespace trainyard {
+
+namespace {
+
+/// Runs each resource as far as its tasks' predecessors allow. A blocked resource waits in the list of the one resource
+/// whose task it needs next, so that every wait is looked at once.
+class TopologicalSort {
+public:
+    explicit TopologicalSort(TaskGraph &graph)
+        : m_graph(graph), m_next(graph.resources.size()), m_waiter(graph.resources.size(), kNoSpan),
+          m_nextWaiter(graph.resources.size(), kNoSpan), m_awaited(graph.resources.size(), kNoSpan)
+    {
+        for (std::size_t r = 0; r < graph.resources.size(); ++r)
+            m_next[r] = graph.resources[r].track.first;
+    }
+
+    Expected<void> run()
+    {
+        m_graph.order.clear();
+        m_graph.order.reserve(m_graph.taskCount());
+        for (auto r = static_cast<std::uint32_t>(m_graph.resources.size()); r-- > 0;)
+            m_runnable.push_back(r);
+        while (!m_runnable.empty()) {
+            const std::uint32_t resource = m_runnable.back();
+            m_runnable.pop_back();
+            advance(resource);
+            release(resource);
+        }
+        if (m_graph.order.size() == m_graph.taskCount())
+            return {};
+        return std::unexpected(deadlock());
+    }
+
+private:
+    [[nodiscard]] std::uint32_t firstMissing(std::uint32_t task) const
+    {
+        for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i)
+            if (const std::uint32_t pred = m_graph.pred[i]; pred >= m_next[m_graph.resource[pred]])
+                return pred;
+        return kNoSpan;
+    }
+
+    void advance(std::uint32_t resource)
+    {
+        std::uint32_t &task = m_next[resource];
+        const std::uint32_t last = m_graph.resources[resource].track.last;
+        for (; task < last; ++task) {
+            if (const std::uint32_t missing = firstMissing(task); missing != kNoSpan) {
+                const std::uint32_t other = m_graph.resource[missing];
+                m_awaited[resource] = missing;
+                m_nextWaiter[resource] = m_waiter[other];
+                m_waiter[other] = resource;
+                return;
+            }
+            m_graph.order.push_back(task);
+        }
+        m_awaited[resource] = kNoSpan;
+    }
+
+    void release(std::uint32_t resource)
+    {
+        std::uint32_t waiter = m_waiter[resource];
+        m_waiter[resource] = kNoSpan;
+        while (waiter != kNoSpan) {
+            const std::uint32_t following = m_nextWaiter[waiter];
+            if (m_awaited[waiter] < m_next[resource]) {
+                m_runnable.push_back(waiter);
+            } else {
+                m_nextWaiter[waiter] = m_waiter[resource];
+                m_waiter[resource] = waiter;
+            }
+            waiter = following;
+        }
+    }
+
+    [[nodiscard]] Error deadlock() const
+    {
+        for (std::size_t r = 0; r < m_next.size(); ++r)
+            if (m_next[r] < m_graph.resources[r].track.last)
+                return {ErrorCode::Internal, "schedule",
+                        describe(m_graph, m_next[r]) + " waits for " + describe(m_graph, m_awaited[r]) + ", which waits for it", ""};
+        return {ErrorCode::Internal, "schedule", "tasks lie outside every resource", ""};
+    }
+
+    TaskGraph &m_graph;
+    std::vector<std::uint32_t> m_next;         // per resource: its first task not yet in the order
+    std::vector<std::uint32_t> m_waiter;       // per resource: head of the list of those that wait for it
+    std::vector<std::uint32_t> m_nextWaiter, m_awaited, m_runnable;
+};
+
+} // namespace
+
+std::string describe(const TaskGraph &graph, std::uint32_t task)
+{
+    const Track &track = graph.resources[graph.resource[task]].track;
+    std::string text = "stage " + std::to_string(track.stage);
+    if (track.stream == Stream::Wan)
+        text += " to stage " + std::to_string(track.toStage);
+    text += std::string(": ") + toString(graph.kind[task]);
+    if (graph.microBatch[task] >= 0)
+        text += " of micro-batch " + std::to_string(graph.microBatch[task]);
+    if (graph.chunk[task] > 0)
+        text += ", chunk " + std::to_string(graph.chunk[task]);
+    return text;
+}
+
+Expected<void> sortTopologically(TaskGraph &graph)
+{
+    return TopologicalSort(graph).run();
+}
+
+} // namespace trainyard

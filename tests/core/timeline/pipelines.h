@@ -1,0 +1,127 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Verbs for tests of the engine: a pipeline of equal stages in one line, and what to ask of its timeline.
+
+#include "core/timeline/pipeline_graph.h"
+#include "core/timeline/simulator.h"
+
+#include <QTest>
+
+#include <random>
+
+namespace pipelines {
+
+using namespace trainyard;
+
+inline constexpr Nanoseconds kSecond = 1'000'000'000;
+
+struct Times { Nanoseconds forward = 1, backward = 2, boundary = 0; };
+
+inline Program program(ScheduleKind kind, int devices, int microBatches, int chunks = 1)
+{
+    auto made = makeProgram(kind, {devices, microBatches, chunks, {}});
+    if (!made)
+        qFatal("%s", toString(made.error()).c_str());
+    return std::move(*made);
+}
+
+/// Every stage and boundary alike; no tail.
+inline IterationCosts even(Program order, Times times)
+{
+    PipelineCosts pipeline;
+    const auto stages = static_cast<std::size_t>(order.virtualStages());
+    pipeline.ops.assign(stages, {.forward = times.forward, .backward = times.backward});
+    BoundaryTimes boundary;
+    boundary.hold[0] = boundary.hold[1] = times.boundary;
+    pipeline.boundaries.assign(stages - 1, boundary);
+    pipeline.tail.resize(static_cast<std::size_t>(order.shape.devices));
+    pipeline.program = std::move(order);
+    IterationCosts costs;
+    costs.classes.push_back(std::move(pipeline));
+    return costs;
+}
+
+/// Makes boundary q a WAN channel.
+inline BoundaryTimes &wan(PipelineCosts &pipeline, int q, Nanoseconds hold, Nanoseconds latency)
+{
+    BoundaryTimes &boundary = pipeline.boundaries[static_cast<std::size_t>(q)];
+    boundary.isWan = true;
+    boundary.wanLink = 0;
+    for (int direction = 0; direction < 2; ++direction) {
+        boundary.hold[direction] = hold;
+        boundary.latency[direction] = latency;
+    }
+    return boundary;
+}
+
+inline TaskGraph graph(const IterationCosts &costs)
+{
+    auto built = buildPipelineGraph(costs);
+    if (!built)
+        qFatal("%s", toString(built.error()).c_str());
+    return std::move(*built);
+}
+
+inline Timeline run(const TaskGraph &tasks)
+{
+    SimulationWorkspace workspace;
+    auto timeline = simulate(tasks, workspace);
+    if (!timeline)
+        qFatal("%s", toString(timeline.error()).c_str());
+    return std::move(*timeline);
+}
+
+inline Timeline run(const IterationCosts &costs)
+{
+    return run(graph(costs));
+}
+
+inline Nanoseconds busy(const Timeline &timeline, const Track &track)
+{
+    Nanoseconds sum = 0;
+    for (std::uint32_t span = track.first; span < track.last; ++span)
+        sum += timeline.end[span] - timeline.start[span];
+    return sum;
+}
+
+/// A random acyclic graph of tasks on fixed-order resources: predecessors have lower numbers in a hidden order.
+inline TaskGraph randomGraph(std::mt19937 &random, int resources, int tasksEach)
+{
+    const auto pick = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
+    TaskGraph tasks;
+    const int total = resources * tasksEach;
+    std::vector<int> rank(static_cast<std::size_t>(total));   // a task's place in the hidden order
+    for (int r = 0; r < resources; ++r) {
+        Resource resource;
+        resource.track.stream = r % 3 == 2 ? Stream::Collective : Stream::Compute;
+        resource.track.stage = r;
+        resource.track.first = static_cast<std::uint32_t>(r * tasksEach);
+        resource.track.last = resource.track.first + static_cast<std::uint32_t>(tasksEach);
+        tasks.resources.push_back(resource);
+        for (int i = 0; i < tasksEach; ++i)
+            rank[static_cast<std::size_t>(r * tasksEach + i)] = i * resources + r;
+    }
+    for (int d = 0; d < 8; ++d)
+        tasks.durations.push_back(pick(50));
+    tasks.lags = {0, 3, 17, 40};
+    constexpr WorkKind kKinds[] = {WorkKind::Forward, WorkKind::Backward, WorkKind::GradientReduce, WorkKind::Optimizer, WorkKind::OffloadLoad};
+    for (int t = 0; t < total; ++t) {
+        tasks.kind.push_back(kKinds[pick(5)]);
+        tasks.resource.push_back(static_cast<std::uint32_t>(t / tasksEach));
+        tasks.durationClass.push_back(static_cast<std::uint32_t>(pick(8)));
+        tasks.microBatch.push_back(t % tasksEach);
+        tasks.chunk.push_back(0);
+        tasks.predBegin.push_back(static_cast<std::uint32_t>(tasks.pred.size()));
+        for (int n = pick(3); n > 0; --n)
+            if (const int other = pick(total); rank[static_cast<std::size_t>(other)] < rank[static_cast<std::size_t>(t)]) {
+                tasks.pred.push_back(static_cast<std::uint32_t>(other));
+                tasks.lagClass.push_back(static_cast<std::uint32_t>(pick(4)));
+            }
+    }
+    tasks.predBegin.push_back(static_cast<std::uint32_t>(tasks.pred.size()));
+    if (!sortTopologically(tasks))
+        qFatal("a random graph has a circle");
+    return tasks;
+}
+
+} // namespace pipelines

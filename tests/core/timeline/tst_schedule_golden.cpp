@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Schedules against an independent implementation (validation/test/pipeline_schedule_golden.json, read in place).
+#include "tests/core/timeline/pipelines.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <optional>
+
+using namespace pipelines;
+using nlohmann::json;
+
+namespace {
+
+constexpr double kTick = 3e12;   // nanoseconds of one unit: thirds of it are whole
+
+std::optional<ScheduleKind> kindOf(const std::string &name)
+{
+    if (name == "gpipe")
+        return ScheduleKind::GPipe;
+    if (name == "1f1b")
+        return ScheduleKind::OneFOneB;
+    if (name == "interleaved-1f1b")
+        return ScheduleKind::Interleaved;
+    if (name == "breadth-first")
+        return ScheduleKind::BreadthFirst;
+    return {};
+}
+
+Nanoseconds ticks(double units)
+{
+    return std::llround(units * kTick);
+}
+
+void compare(Nanoseconds ours, double expected)
+{
+    const double units = static_cast<double>(ours) / kTick;
+    if (std::abs(units - expected) > 1e-9 * std::max(1.0, std::abs(expected)))
+        QCOMPARE(units, expected);
+}
+
+} // namespace
+
+class ScheduleGolden : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void everyRowAgrees_data();
+    void everyRowAgrees();
+
+private:
+    json m_rows;
+};
+
+void ScheduleGolden::initTestCase()
+{
+    std::ifstream file(TRAINYARD_SHARED_DIR "/validation/test/pipeline_schedule_golden.json");
+    if (!file)
+        QSKIP("The reference timelines are not on this machine.");
+    m_rows = json::parse(file).at("rows");
+}
+
+void ScheduleGolden::everyRowAgrees_data()
+{
+    QTest::addColumn<int>("row");
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        const json &row = m_rows[i];
+        if (kindOf(row["schedule"].get<std::string>()))
+            QTest::addRow("%s p=%d m=%d v=%d (row %zu)", row["schedule"].get<std::string>().c_str(), row["p"].get<int>(),
+                          row["m"].get<int>(), row["v"].get<int>(), i)
+                << static_cast<int>(i);
+    }
+}
+
+void ScheduleGolden::everyRowAgrees()
+{
+    QFETCH(int, row);
+    const json &golden = m_rows[static_cast<std::size_t>(row)];
+    const json &times = golden["per_chunk_times"], &expected = golden["expected"];
+    const Program order = program(*kindOf(golden["schedule"].get<std::string>()), golden["p"], golden["m"], golden["v"]);
+    const Nanoseconds backward = ticks(times["t_b_input"]) + ticks(times["t_w"]);
+    const Timeline timeline = run(even(order, {ticks(times["t_f"]), backward, ticks(golden["t_comm"])}));
+
+    compare(timeline.duration, expected["makespan"]);
+    Nanoseconds longest = 0;
+    const std::vector<double> peaks = peakInFlight(order);
+    for (std::size_t stage = 0; stage < timeline.tracks.size(); ++stage) {
+        const Track &track = timeline.tracks[stage];
+        compare(timeline.start[track.first], expected["stage_start"][stage]);
+        compare(timeline.end[track.last - 1], expected["stage_end"][stage]);
+        compare(busy(timeline, track), expected["stage_busy"][stage]);
+        longest = std::max(longest, timeline.end[track.last - 1] - timeline.start[track.first]);
+        QCOMPARE(peaks[stage] * order.shape.chunks, expected["peak_inflight_chunks_per_stage"][stage].get<double>());
+    }
+    compare(longest, expected["max_stage_span"]);
+
+    if (!golden.contains("orders"))
+        return;
+    for (std::size_t device = 0; device < order.order.size(); ++device) {
+        const json &ops = golden["orders"][device];
+        QCOMPARE(order.order[device].size(), ops.size());
+        for (std::size_t i = 0; i < ops.size(); ++i) {
+            const Op &op = order.order[device][i];
+            if (golden["schedule"] == "gpipe" && op.kind == OpKind::Backward)
+                continue;   // last micro-batch first here; the reference's order takes the same time
+            QCOMPARE(op.kind == OpKind::Forward, ops[i][0] == "F");
+            QCOMPARE(order.virtualStage(static_cast<int>(device), op.chunk), std::stoi(ops[i][1].get<std::string>()));
+            QCOMPARE(op.microBatch, std::stoi(ops[i][2].get<std::string>()));
+        }
+    }
+}
+
+QTEST_APPLESS_MAIN(ScheduleGolden)
+#include "tst_schedule_golden.moc"
