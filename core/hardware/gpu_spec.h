@@ -16,13 +16,14 @@ inline constexpr int kPrecisionCount = 7;
 /// How far the kernel model of this GPU is to be trusted (docs/model.md, "Confidence").
 enum class KernelEvidence : std::uint8_t { Measured, SameFamily, SpecSheet };
 
-/// Parameters of the smooth GEMM time model (cost/gemm.h), per GPU, fitted by tools/fit_gemm on measured kernels.
+/// Parameters of the smooth GEMM time model (cost/gemm.h), per GPU, fitted by tools/fit_gemm on measured kernels. All but
+/// the floor are relative to the GPU's own peak and bandwidth, so that they carry over to a sister chip.
 struct GemmCurve {
     double launchUs = 5;           // floor of one kernel
     double peakFraction = 0.8;     // of the dense peak, reached by very large products
-    double tileM = 128, tileN = 128;
-    double halfWork = 2e9;         // FLOPs at which the ramp reaches half of peakFraction, see cost/gemm.h
     double memoryFraction = 0.8;   // of the memory bandwidth, for operands and result
+    double marginM = 64, marginN = 64, marginK = 128;   // elements: partly filled tiles, prologue of the k loop
+    double waveArea = 1e6;         // result elements of one full wave of tiles: less than that takes as long
     KernelEvidence evidence = KernelEvidence::SpecSheet;
     bool operator==(const GemmCurve &) const = default;
 };

@@ -3,6 +3,7 @@
 // Counting: parameters, FLOPs and activation bytes of a model, layer by layer. Formulas and sources in docs/model.md;
 // symbols: s sequence, b micro-batch, h hidden, a heads, g key-value heads, d head dim, f FFN width, t tensor parallel.
 
+#include "core/base/error.h"
 #include "core/hardware/stack_spec.h"
 #include "core/plan/plan.h"
 #include "core/workload/model_spec.h"
@@ -24,7 +25,8 @@ struct LayerParameters {           // elements
 [[nodiscard]] double headForwardFlops(const ModelSpec &model, double s);
 /// Forward and backward of a whole sequence: the numerator of MFU.
 [[nodiscard]] double modelFlopsPerSequence(const ModelSpec &model, double s);
-/// What recomputation adds to one layer's forward FLOPs again: 0, the s x s part of attention, or all of it.
+/// What recomputation adds to one layer, as HFU counts it: 0, the s x s part of attention, or the forward pass again. An
+/// accounting convention (docs/model.md, "FLOPs"): the time of recomputed kernels is the cost model's.
 [[nodiscard]] double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute, const StackSpec &stack);
 
 struct ActivationShape {

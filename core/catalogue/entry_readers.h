@@ -1,0 +1,28 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One entry of gpus.json, models.json, stacks.json or of a plan's inline objects. Private to core/catalogue.
+
+#include "core/catalogue/object_reader.h"
+#include "core/hardware/gpu_spec.h"
+#include "core/hardware/stack_spec.h"
+#include "core/workload/model_spec.h"
+
+#include <span>
+
+namespace trainyard {
+
+[[nodiscard]] GpuSpec readGpu(ObjectReader &reader);
+[[nodiscard]] ModelSpec readModel(ObjectReader &reader);
+[[nodiscard]] StackSpec readStack(ObjectReader &reader);
+/// The curve's own object; the keys of kernels.json.
+[[nodiscard]] GemmCurve readGemmCurve(ObjectReader &reader);
+
+struct StackField {
+    const char *key;
+    double StackSpec::*figure;     // one of the two is set
+    bool StackSpec::*flag;
+    Range range;
+};
+[[nodiscard]] std::span<const StackField> stackFields();
+
+} // namespace trainyard

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/catalogue/catalogue.h"
+#include "core/catalogue/embedded_files.h"
+#include "core/catalogue/entry_readers.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <sstream>
+
+namespace trainyard {
+
+namespace {
+
+using ReadText = std::function<Expected<std::string>(const std::string &fileName)>;
+
+struct SourcedFile {
+    std::string name;          // for messages
+    Json content = Json::object();
+    SourceTable sources;
+};
+
+SourcedFile openFile(const std::string &name, const ReadText &readText, Errors &errors)
+{
+    SourcedFile file{name, Json::object(), {}};
+    const auto text = readText(name);
+    const Expected<Json> json = text ? parseJson(*text, name) : std::unexpected(text.error());
+    if (!json) {
+        errors.push_back(json.error());
+        return file;
+    }
+    file.content = *json;
+    ObjectReader reader(file.content, name + ": ", errors);
+    reader.require("sources", "an object of source id -> {\"title\", \"date\"}");
+    const Json *table = reader.raw("sources");
+    if (!table || !table->is_object())
+        return file;
+    for (const auto &[id, value] : table->items()) {
+        ObjectReader entry(value, name + ": /sources/" + id, errors);
+        std::string title, date;
+        entry.text("title", title);
+        entry.text("date", date);
+        entry.require("title", "what the figures were taken from");
+        entry.require("date", "year, or year-month-day");
+        entry.rejectUnknownKeys();
+        file.sources[id] = title + ", " + date;
+    }
+    return file;
+}
+
+/// Reads every element of the list `key` with `read`; ids must be unique.
+template <class Entry>
+void readList(const SourcedFile &file, const std::string &key, Errors &errors, std::vector<Entry> &target,
+              const std::function<Entry(ObjectReader &)> &read)
+{
+    const auto list = file.content.find(key);
+    if (list == file.content.end() || !list->is_array()) {
+        errors.push_back({ErrorCode::BadValue, file.name + ": /" + key, key + " is missing or no list", "a list of objects"});
+        return;
+    }
+    for (std::size_t i = 0; i < list->size(); ++i) {
+        ObjectReader reader((*list)[i], file.name + ": /" + key + "/" + std::to_string(i), errors, &file.sources);
+        target.push_back(read(reader));
+        reader.rejectUnknownKeys();
+        if constexpr (requires(Entry e) { e.id; }) {
+            const std::string &id = target.back().id;
+            reader.require("id", "a unique id");
+            if (std::ranges::count(target, id, &Entry::id) > 1)
+                reader.fault("id", "id \"" + id + "\" is used twice", "a unique id");
+        }
+    }
+}
+
+Region readRegion(ObjectReader &reader)
+{
+    Region region;
+    reader.text("id", region.id);
+    reader.text("name", region.name);
+    reader.text("provider", region.provider);
+    reader.figure("latitude", region.latitude, {-90, 90});
+    reader.figure("longitude", region.longitude, {-180, 180});
+    reader.figure("egress_usd_per_gb", region.egressUsdPerGb, {0, 10});
+    reader.figure("usd_per_kwh", region.usdPerKwh, {0, 10});
+    reader.figure("kg_co2_per_kwh", region.kgCo2PerKwh, {0, 10});
+    for (const auto &[key, source] : reader.sources())
+        region.source += (region.source.empty() ? "" : "; ") + key + ": " + source;
+    return region;
+}
+
+RegionLink readRegionLink(ObjectReader &reader, const std::vector<Region> &regions)
+{
+    RegionLink link;
+    const auto end = [&](const char *key, std::string &id) {
+        reader.require(key, "the id of a region");
+        reader.text(key, id);
+        if (std::ranges::find(regions, id, &Region::id) == regions.end())
+            reader.fault(key, "no region has the id \"" + id + "\"", "an id of /regions", ErrorCode::UnknownName);
+    };
+    end("from", link.from);
+    end("to", link.to);
+    reader.require("rtt_ms", "a round trip in milliseconds");
+    reader.figure("rtt_ms", link.rttMs, {0, 1000});
+    double price = -1;
+    reader.figure("usd_per_gb", price, {0, 10});
+    if (price >= 0)
+        link.usdPerGb = price;
+    for (const auto &[key, source] : reader.sources())
+        link.source += (link.source.empty() ? "" : "; ") + key + ": " + source;
+    return link;
+}
+
+/// Curves by family, from kernels.json, which tools/fit_gemm writes.
+std::map<std::string, GemmCurve> readCurves(const SourcedFile &file, Errors &errors)
+{
+    std::map<std::string, GemmCurve> curves;
+    const auto families = file.content.find("gemm");
+    if (families == file.content.end() || !families->is_object())
+        return curves;
+    for (const auto &[family, value] : families->items()) {
+        ObjectReader reader(value, file.name + ": /gemm/" + family, errors);
+        ObjectReader curve = reader.object("curve");
+        curves[family] = readGemmCurve(curve);
+        curve.rejectUnknownKeys();
+    }
+    return curves;
+}
+
+GpuSpec readCatalogueGpu(ObjectReader &reader, const std::map<std::string, GemmCurve> &curves)
+{
+    GpuSpec gpu = readGpu(reader);
+    std::string family, evidence;
+    reader.require("gemm", "a family of kernels.json");
+    reader.text("gemm", family);
+    const auto curve = curves.find(family);
+    if (curve == curves.end()) {
+        reader.fault("gemm", "kernels.json has no curve \"" + family + "\"", "one of its families", ErrorCode::UnknownName);
+        return gpu;
+    }
+    gpu.gemm = curve->second;
+    reader.text("gemm_evidence", evidence);
+    if (evidence == "measured")
+        gpu.gemm.evidence = KernelEvidence::Measured;
+    else if (evidence == "same family")
+        gpu.gemm.evidence = KernelEvidence::SameFamily;
+    else if (evidence == "spec sheet")
+        gpu.gemm.evidence = KernelEvidence::SpecSheet;
+    else
+        reader.fault("gemm_evidence", "gemm_evidence is \"" + evidence + "\"", "measured, same family or spec sheet");
+    return gpu;
+}
+
+ExpectedAll<Catalogue> load(const ReadText &readText)
+{
+    Errors errors;
+    Catalogue catalogue;
+    const auto curves = readCurves(openFile("kernels.json", readText, errors), errors);
+    readList<GpuSpec>(openFile("gpus.json", readText, errors), "gpus", errors, catalogue.gpus,
+                      [&](ObjectReader &reader) { return readCatalogueGpu(reader, curves); });
+    readList<ModelSpec>(openFile("models.json", readText, errors), "models", errors, catalogue.models,
+                        [](ObjectReader &reader) {
+                            reader.require("source", "an id of /sources");
+                            return readModel(reader);
+                        });
+    readList<StackSpec>(openFile("stacks.json", readText, errors), "stacks", errors, catalogue.stacks, &readStack);
+    const SourcedFile regions = openFile("regions.json", readText, errors);
+    readList<Region>(regions, "regions", errors, catalogue.regions, &readRegion);
+    readList<RegionLink>(regions, "links", errors, catalogue.regionLinks,
+                         [&](ObjectReader &reader) { return readRegionLink(reader, catalogue.regions); });
+    if (!errors.empty())
+        return std::unexpected(std::move(errors));
+    return catalogue;
+}
+
+} // namespace
+
+ExpectedAll<Catalogue> loadCatalogue(const std::string &folder)
+{
+    auto loaded = load([&](const std::string &name) -> Expected<std::string> {
+        std::ifstream file(folder + "/" + name, std::ios::binary);
+        if (!file)
+            return std::unexpected(Error{ErrorCode::CannotRead, folder + "/" + name, "cannot be read", "a catalogue file"});
+        std::ostringstream text;
+        text << file.rdbuf();
+        return text.str();
+    });
+    return loaded;
+}
+
+const Catalogue &builtinCatalogue()
+{
+    static const Catalogue catalogue = [] {
+        auto loaded = load([](const std::string &name) -> Expected<std::string> {
+            const auto files = embeddedCatalogueFiles();
+            const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
+            if (found == files.end())
+                return std::unexpected(Error{ErrorCode::Internal, name, "is not built in", ""});
+            return std::string(found->text);
+        });
+        if (loaded)
+            return *std::move(loaded);
+        // The build's own files: tests load them, so this is a broken build, not a user's fault.
+        for (const Error &error : loaded.error())
+            std::cerr << toString(error) << '\n';
+        std::abort();
+    }();
+    return catalogue;
+}
+
+} // namespace trainyard

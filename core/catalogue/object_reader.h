@@ -1,0 +1,63 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reads the keys of one JSON object, collecting every fault with its place. Private to core/catalogue and
+// core/workload (it names nlohmann). A figure is a number or [number, source]; the catalogue demands the source.
+
+#include "core/base/error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <limits>
+#include <map>
+#include <set>
+
+namespace trainyard {
+
+using Json = nlohmann::json;
+using SourceTable = std::map<std::string, std::string, std::less<>>;   // id -> "title, date"
+
+struct Range {
+    double low = 0, high = 0;
+};
+
+class ObjectReader {
+public:
+    /// `table` is not null where every figure must name one of its sources.
+    ObjectReader(const Json &object, std::string where, Errors &errors, const SourceTable *table = nullptr);
+
+    [[nodiscard]] bool has(const std::string &key) const;
+    void text(const std::string &key, std::string &target);
+    void flag(const std::string &key, bool &target);
+    /// Leaves the target alone where the key is absent or null.
+    void figure(const std::string &key, double &target, Range range);
+    void count(const std::string &key, int &target, Range range);
+    void require(const std::string &key, const std::string &right);
+    /// The nested object, or an empty one where it is absent.
+    [[nodiscard]] ObjectReader object(const std::string &key);
+    [[nodiscard]] const Json *raw(const std::string &key);
+
+    void fault(const std::string &key, std::string what, std::string right, ErrorCode code = ErrorCode::BadValue);
+    /// Reports the keys that nothing has asked for, each with the nearest of those that were.
+    void rejectUnknownKeys();
+
+    [[nodiscard]] const std::map<std::string, std::string> &sources() const { return m_sources; }
+    /// Turns a source id into "title, date"; reports ids that the table does not have.
+    [[nodiscard]] std::string resolveSource(const std::string &key, const std::string &id);
+
+private:
+    [[nodiscard]] const Json *number(const std::string &key);
+
+    const Json &m_object;
+    std::string m_where;
+    Errors &m_errors;
+    const SourceTable *m_table;
+    std::set<std::string, std::less<>> m_asked;
+    std::map<std::string, std::string> m_sources;
+};
+
+/// Parses JSON text; a syntax error names line and column.
+[[nodiscard]] Expected<Json> parseJson(std::string_view text, const std::string &where);
+/// A number as a message shows it: 12, 0.5, 1e+30.
+[[nodiscard]] std::string shown(double value);
+
+} // namespace trainyard

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/catalogue/entry_readers.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr Range kShare{0, 1};
+
+constexpr StackField kStackFields[] = {
+    {"flash_attention", nullptr, &StackSpec::flashAttention, kShare},
+    {"cuda_graphs", nullptr, &StackSpec::cudaGraphs, kShare},
+    {"stores_dropout_masks", nullptr, &StackSpec::storesDropoutMasks, kShare},
+    {"gradient_bytes", &StackSpec::gradientBytes, nullptr, {0, 8}},
+    {"kernel_overhead_us", &StackSpec::kernelOverheadUs, nullptr, {0, 1e6}},
+    {"elementwise_passes", &StackSpec::elementwisePasses, nullptr, {0, 100}},
+    {"tensor_overlap", &StackSpec::tensorOverlap, nullptr, kShare},
+    {"pipeline_overlap", &StackSpec::pipelineOverlap, nullptr, kShare},
+    {"gradient_overlap", &StackSpec::gradientOverlap, nullptr, kShare},
+    {"parameter_overlap", &StackSpec::parameterOverlap, nullptr, kShare},
+    {"iteration_overhead_ms", &StackSpec::iterationOverheadMs, nullptr, {0, 1e6}},
+    {"logits_bytes_per_element", &StackSpec::logitsBytesPerElement, nullptr, {0, 100}},
+    {"context_bytes", &StackSpec::contextBytes, nullptr, {0, 1e12}},
+    {"communicator_bytes", &StackSpec::communicatorBytes, nullptr, {0, 1e12}},
+    {"workspace_bytes", &StackSpec::workspaceBytes, nullptr, {0, 1e12}},
+    {"fragmentation", &StackSpec::fragmentation, nullptr, {1, 10}},
+};
+
+} // namespace
+
+std::span<const StackField> stackFields()
+{
+    return kStackFields;
+}
+
+StackSpec readStack(ObjectReader &reader)
+{
+    StackSpec stack;
+    reader.text("id", stack.id);
+    reader.text("name", stack.name);
+    for (const StackField &field : kStackFields) {
+        double value = field.flag ? stack.*field.flag : stack.*field.figure;
+        reader.require(field.key, field.flag ? "0 or 1" : "a number");
+        reader.figure(field.key, value, field.range);
+        if (field.flag)
+            stack.*field.flag = value != 0;
+        else
+            stack.*field.figure = value;
+    }
+    stack.sources = reader.sources();
+    return stack;
+}
+
+} // namespace trainyard
