@@ -19,7 +19,6 @@ public:
 
     void setEvaluation(EvaluationPtr evaluation);
     void setStage(int stage);              // -1: the fullest
-    [[nodiscard]] QString toTsv() const;
 
 private:
     void refresh();

@@ -3,6 +3,7 @@
 // What makes the plan infeasible or wasteful, each with its fixes as buttons; otherwise how far the prediction is to be
 // trusted. GUI thread.
 
+#include "core/base/error.h"
 #include "core/evaluate/evaluation.h"
 
 #include <QWidget>
@@ -26,11 +27,16 @@ Q_SIGNALS:
     void editCancelled();
 
 private:
-    void show(const std::vector<Problem> &problems, const Confidence &confidence, std::optional<double> iteration);
+    void list(const std::vector<Problem> &problems, const Confidence &confidence, std::optional<double> iteration);
+    QWidget *sentenceLine(int kind, const QString &text);
+    QWidget *fixLine(const Fix &fix);
+    void refresh();
+    void endPreview();
 
     EvaluationPtr m_evaluation;
+    Errors m_errors;
+    bool m_previewing = false;     // the pointer rests on a fix: its own effect must not take the button away
     QVBoxLayout *m_list;
-    QWidget *m_content = nullptr;
 };
 
 } // namespace trainyard

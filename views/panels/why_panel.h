@@ -20,6 +20,7 @@ class WhyPanel : public QWidget {
 public:
     explicit WhyPanel(QWidget *parent = nullptr);
 
+    void setPlan(PlanPtr plan);            // the document's: effects of another plan cannot be applied
     void setEvaluation(EvaluationPtr evaluation);
     void setEffects(EffectTablePtr effects);
     void setStale(bool stale);
@@ -32,6 +33,7 @@ Q_SIGNALS:
 private:
     void showParts();
 
+    PlanPtr m_plan;
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     TextLine *m_heading, *m_note, *m_path, *m_empty;

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/alternatives.h"
+
+#include "core/plan/plan_io.h"
+#include "core/schedule/program.h"
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+template <class Value>
+struct Choice {
+    Value value{};
+    std::string key;               // as in a plan file
+    std::string label;             // as on screen
+    std::string blocked;
+};
+
+/// Adds one group: every choice with the plan that `apply` makes of it.
+template <class Value, class Apply>
+void addGroup(std::vector<Alternative> &out, const Plan &plan, const std::string &group, const std::string &name,
+              const std::vector<Choice<Value>> &choices, const Value &current, Apply apply)
+{
+    const auto now = std::ranges::find(choices, current, &Choice<Value>::value);
+    for (const Choice<Value> &choice : choices) {
+        Alternative a;
+        a.id = group + "=" + choice.key;
+        a.group = group;
+        a.label = choice.label;
+        a.isCurrent = choice.value == current;
+        a.blockedBecause = a.isCurrent ? std::string{} : choice.blocked;
+        if (now != choices.end())
+            a.sentence = name + " " + now->label + " → " + choice.label;
+        if (a.blockedBecause.empty()) {
+            Plan next = plan;
+            if (!a.isCurrent)
+                apply(next, choice.value);
+            a.plan = std::make_shared<const Plan>(std::move(next));
+        }
+        out.push_back(std::move(a));
+    }
+}
+
+std::vector<Choice<int>> numbers(const std::set<int> &values)
+{
+    std::vector<Choice<int>> choices;
+    for (const int value : values)
+        choices.push_back({value, std::to_string(value), std::to_string(value), {}});
+    return choices;
+}
+
+std::set<int> powersOfTwo(int last)
+{
+    std::set<int> values;
+    for (int v = 1; v <= last; v *= 2)
+        values.insert(v);
+    return values;
+}
+
+int largestNode(const Cluster &cluster)
+{
+    int gpus = 1;
+    for (const Datacenter &datacenter : cluster.datacenters)
+        for (const Pool &pool : datacenter.pools)
+            gpus = std::max(gpus, pool.gpusPerNode);
+    return gpus;
+}
+
+void addTensor(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
+{
+    const int node = largestNode(plan.cluster);
+    std::set<int> values = powersOfTwo(std::max(8, node));
+    values.insert(plan.parallelism.tensor);
+    std::vector<Choice<int>> choices = numbers(values);
+    for (Choice<int> &c : choices) {
+        if (c.value > node)
+            c.blocked = "no node holds " + c.key + " GPUs, and tensor parallelism stays in a node";
+        else if (model && model->heads % c.value != 0)
+            c.blocked = std::to_string(model->heads) + " attention heads do not divide by " + c.key;
+    }
+    addGroup(out, plan, "tensor", "Tensor parallel", choices, plan.parallelism.tensor, [](Plan &p, int t) {
+        p.parallelism.tensor = t;
+        if (t == 1)
+            p.parallelism.sequenceParallel.reset();
+    });
+}
+
+void addPipeline(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
+{
+    const Parallelism &now = plan.parallelism;
+    const int most = std::max(1, plan.cluster.gpus() / std::max(1, now.tensor * now.context));
+    const int layers = model ? model->layers : 128;
+    std::set<int> values = powersOfTwo(layers);
+    for (int p = 1; model && p <= layers; ++p)
+        if (layers % p == 0)
+            values.insert(p);
+    values.insert({std::max(1, now.pipeline - 1), now.pipeline, now.pipeline + 1});
+    std::vector<Choice<int>> choices = numbers(values);
+    for (Choice<int> &c : choices) {
+        if (model && !plan.profile && c.value * now.virtualPipeline > layers)
+            c.blocked = "the model has " + std::to_string(layers) + " layers";
+        else if (c.value > most)
+            c.blocked = c.key + " stages need " + std::to_string(c.value * now.tensor * now.context) + " GPUs, the cluster has "
+                + std::to_string(plan.cluster.gpus());
+    }
+    addGroup(out, plan, "pipeline", "Pipeline stages", choices, now.pipeline, [](Plan &p, int stages) {
+        p.parallelism.pipeline = stages;
+        p.placement.stages.clear();   // pins count stages; they cannot hold for another number
+        if (stages == 1) {
+            p.parallelism.virtualPipeline = 1;
+            if (p.schedule == ScheduleKind::Interleaved)
+                p.schedule = ScheduleKind::OneFOneB;
+        }
+    });
+}
+
+void addData(std::vector<Alternative> &out, const Plan &plan)
+{
+    const Parallelism &now = plan.parallelism;
+    const int group = std::max(1, now.tensor * now.pipeline * now.context);
+    const int most = plan.cluster.gpus() / group;
+    std::set<int> values;
+    for (int d = most; d >= 1; d /= 2)
+        values.insert(d);
+    if (now.data)
+        values.insert({std::max(1, *now.data - 1), *now.data, *now.data + 1});
+    std::vector<Choice<Auto<int>>> choices{{std::nullopt, "auto", "auto", {}}};
+    for (const int d : values) {
+        const std::string text = std::to_string(d);
+        std::string blocked;
+        if (d > most)
+            blocked = text + " replicas need " + std::to_string(d * group) + " GPUs, the cluster has " + std::to_string(plan.cluster.gpus());
+        else if (d > plan.workload.globalBatch && plan.workload.globalBatch > 0)
+            blocked = "the global batch has " + std::to_string(plan.workload.globalBatch) + " sequences";
+        choices.push_back({d, text, text, blocked});
+    }
+    addGroup(out, plan, "data", "Data parallel", choices, now.data, [](Plan &p, Auto<int> d) { p.parallelism.data = d; });
+}
+
+void addContext(std::vector<Alternative> &out, const Plan &plan)
+{
+    const Parallelism &now = plan.parallelism;
+    std::set<int> values = powersOfTwo(16);
+    values.insert(now.context);
+    std::vector<Choice<int>> choices = numbers(values);
+    for (Choice<int> &c : choices) {
+        if (c.value * now.tensor * now.pipeline > plan.cluster.gpus())
+            c.blocked = "one replica would need " + std::to_string(c.value * now.tensor * now.pipeline) + " GPUs";
+        else if (plan.workload.sequenceLength % (2 * c.value) != 0 && c.value > 1)
+            c.blocked = "a sequence of " + std::to_string(plan.workload.sequenceLength) + " tokens does not divide into "
+                + std::to_string(2 * c.value) + " balanced pieces";
+    }
+    addGroup(out, plan, "context", "Context parallel", choices, now.context, [](Plan &p, int c) { p.parallelism.context = c; });
+}
+
+void addExpert(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
+{
+    if (!model || !model->isMoe())
+        return;
+    std::set<int> values = powersOfTwo(model->experts);
+    values.insert(plan.parallelism.expert);
+    std::vector<Choice<int>> choices = numbers(values);
+    for (Choice<int> &c : choices)
+        if (model->experts % c.value != 0)
+            c.blocked = std::to_string(model->experts) + " experts do not divide by " + c.key;
+    addGroup(out, plan, "expert", "Expert parallel", choices, plan.parallelism.expert, [](Plan &p, int e) { p.parallelism.expert = e; });
+}
+
+void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
+{
+    const Parallelism &now = plan.parallelism;
+    std::set<int> values{1, 2, 3, 4, 6, 8, now.virtualPipeline};
+    std::vector<Choice<int>> choices = numbers(values);
+    for (Choice<int> &c : choices) {
+        if (c.value > 1 && now.pipeline < 2)
+            c.blocked = "interleaving needs at least 2 pipeline stages";
+        else if (model && !plan.profile && model->layers < c.value * now.pipeline)
+            c.blocked = std::to_string(now.pipeline) + " stages of " + c.key + " chunks need "
+                + std::to_string(c.value * now.pipeline) + " layers, the model has " + std::to_string(model->layers);
+    }
+    addGroup(out, plan, "virtual", "Virtual stages", choices, now.virtualPipeline, [](Plan &p, int v) {
+        p.parallelism.virtualPipeline = v;
+        if (v == 1 && p.schedule == ScheduleKind::Interleaved)
+            p.schedule = ScheduleKind::OneFOneB;
+        else if (v > 1 && (p.schedule == ScheduleKind::OneFOneB || p.schedule == ScheduleKind::GPipe))
+            p.schedule = ScheduleKind::Interleaved;
+    });
+}
+
+void addSequenceParallel(std::vector<Alternative> &out, const Plan &plan)
+{
+    const std::string needs = plan.parallelism.tensor > 1 ? "" : "it splits along the tensor-parallel group, and tensor parallelism is 1";
+    const std::vector<Choice<bool>> choices{{false, "false", "off", needs}, {true, "true", "on", needs}};
+    addGroup(out, plan, "sequence_parallel", "Sequence parallel", choices, plan.parallelism.usesSequenceParallel(),
+             [](Plan &p, bool on) { p.parallelism.sequenceParallel = on; });
+}
+
+void addZero(std::vector<Alternative> &out, const Plan &plan)
+{
+    static const char *const kLabels[] = {"0 · nothing sharded", "1 · optimizer", "2 · + gradients", "3 · + weights"};
+    std::vector<Choice<int>> choices;
+    for (int stage = 0; stage <= 3; ++stage)
+        choices.push_back({stage, std::to_string(stage), kLabels[stage], {}});
+    addGroup(out, plan, "zero", "ZeRO stage", choices, plan.parallelism.zeroStage, [](Plan &p, int z) { p.parallelism.zeroStage = z; });
+}
+
+void addSchedule(std::vector<Alternative> &out, const Plan &plan)
+{
+    static const std::pair<ScheduleKind, const char *> kLabels[] = {
+        {ScheduleKind::GPipe, "GPipe"}, {ScheduleKind::OneFOneB, "1F1B"}, {ScheduleKind::Interleaved, "Interleaved 1F1B"},
+        {ScheduleKind::BreadthFirst, "Breadth-first"}, {ScheduleKind::ZbH1, "ZB-H1"}, {ScheduleKind::ZbH2, "ZB-H2"},
+        {ScheduleKind::ZbV, "ZB-V"}, {ScheduleKind::ZbAuto, "ZB automatic"}, {ScheduleKind::VHalf, "V-Half"},
+        {ScheduleKind::VMin, "V-Min"}, {ScheduleKind::DualPipe, "DualPipe"}, {ScheduleKind::DualPipeV, "DualPipe-V"},
+        {ScheduleKind::Chimera, "Chimera"}, {ScheduleKind::Hanayo, "Hanayo"}, {ScheduleKind::Varuna, "Varuna"},
+        {ScheduleKind::TeraPipe, "TeraPipe"}, {ScheduleKind::Atlas, "Atlas"}};
+    std::vector<Choice<ScheduleKind>> choices;
+    for (const auto &[kind, label] : kLabels) {
+        if (!isScheduleAvailable(kind) && kind != plan.schedule)
+            continue;
+        const bool idle = plan.parallelism.pipeline < 2;
+        choices.push_back({kind, toString(kind), label, idle ? "there is one pipeline stage, so nothing to schedule" : ""});
+    }
+    addGroup(out, plan, "schedule", "Schedule", choices, plan.schedule, [](Plan &p, ScheduleKind kind) {
+        p.schedule = kind;
+        const bool loops = kind == ScheduleKind::Interleaved || kind == ScheduleKind::BreadthFirst;
+        p.parallelism.virtualPipeline = loops ? std::max(2, p.parallelism.virtualPipeline) : 1;
+    });
+}
+
+void addMicroBatch(std::vector<Alternative> &out, const Plan &plan)
+{
+    const int now = plan.workload.microBatch;
+    std::set<int> values = powersOfTwo(8);
+    values.insert({now, now * 2});
+    if (now > 1)
+        values.insert(now / 2);
+    std::vector<Choice<int>> choices = numbers(values);
+    for (Choice<int> &c : choices)
+        if (plan.workload.globalBatch > 0 && c.value > plan.workload.globalBatch)
+            c.blocked = "the global batch has " + std::to_string(plan.workload.globalBatch) + " sequences";
+    addGroup(out, plan, "micro_batch", "Micro-batch", choices, now, [](Plan &p, int b) { p.workload.microBatch = b; });
+}
+
+/// A placement that is pinned is a choice of its own, which the others clear.
+void addPlacement(std::vector<Alternative> &out, const Plan &plan)
+{
+    const std::string alone = plan.cluster.datacenters.size() > 1 ? "" : "the cluster has one datacenter";
+    std::vector<Choice<Placement>> choices;
+    static const std::pair<PlacementMode, const char *> kModes[] = {
+        {PlacementMode::Auto, "auto"}, {PlacementMode::PipelineAcross, "pipeline across"}, {PlacementMode::DataAcross, "data across"}};
+    for (const auto &[mode, label] : kModes) {
+        Placement placement = plan.placement;
+        placement.mode = mode;
+        placement.stages.clear();
+        choices.push_back({placement, toString(mode), label, alone});
+    }
+    if (!plan.placement.stages.empty()) {
+        std::string label = "pinned";
+        for (const StagePin &pin : plan.placement.stages)
+            label += (&pin == &plan.placement.stages.front() ? " " : " + ") + std::to_string(pin.stages);
+        choices.push_back({plan.placement, "pinned", label, {}});
+    }
+    addGroup(out, plan, "placement", "Placement", choices, plan.placement, [](Plan &p, const Placement &next) { p.placement = next; });
+}
+
+void addConnections(std::vector<Alternative> &out, const Plan &plan)
+{
+    const std::string none = plan.cluster.wanLinks.empty() ? "the cluster has no WAN link" : "";
+    std::set<int> values = powersOfTwo(64);
+    if (plan.wan.tcpConnections)
+        values.insert(*plan.wan.tcpConnections);
+    std::vector<Choice<Auto<int>>> choices{{std::nullopt, "auto", "auto", none}};
+    for (const int n : values)
+        choices.push_back({n, std::to_string(n), std::to_string(n), none});
+    addGroup(out, plan, "tcp_connections", "TCP connections", choices, plan.wan.tcpConnections,
+             [](Plan &p, Auto<int> n) { p.wan.tcpConnections = n; });
+}
+
+void addRecompute(std::vector<Alternative> &out, const Plan &plan)
+{
+    std::vector<Choice<Recompute>> choices;
+    for (const Recompute r : {Recompute::None, Recompute::Selective, Recompute::Full})
+        choices.push_back({r, toString(r), toString(r), {}});
+    addGroup(out, plan, "recompute", "Recompute", choices, plan.memory.recompute, [](Plan &p, Recompute r) { p.memory.recompute = r; });
+}
+
+void addPrecision(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue)
+{
+    std::vector<Choice<Precision>> choices;
+    for (int i = 0; i < kPrecisionCount; ++i) {
+        const auto precision = static_cast<Precision>(i);
+        std::string blocked;
+        for (const Datacenter &datacenter : plan.cluster.datacenters) {
+            for (const Pool &pool : datacenter.pools) {
+                const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+                if (gpu && gpu->peakTflops[i] <= 0)
+                    blocked = gpu->name + " has no " + toString(precision) + " units";
+            }
+        }
+        choices.push_back({precision, toString(precision), toString(precision), blocked});
+    }
+    addGroup(out, plan, "precision", "Precision", choices, plan.workload.precision, [](Plan &p, Precision v) { p.workload.precision = v; });
+}
+
+void addStack(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue)
+{
+    std::vector<Choice<Stack>> choices;
+    for (const StackSpec &spec : catalogue.stacks)
+        if (spec.id != plan.stack.name || plan.stack.overrides.empty())
+            choices.push_back({Stack{spec.id, {}}, spec.id, spec.name.empty() ? spec.id : spec.name, {}});
+    if (!plan.stack.overrides.empty() || !catalogue.stack(plan.stack.name))
+        choices.push_back({plan.stack, plan.stack.name + "+", plan.stack.name + ", adjusted", {}});
+    addGroup(out, plan, "stack", "Software", choices, plan.stack, [](Plan &p, const Stack &s) { p.stack = s; });
+}
+
+} // namespace
+
+std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
+{
+    if (!model)
+        model = plan.workload.inlineModel ? &*plan.workload.inlineModel : catalogue.model(plan.workload.model);
+    std::vector<Alternative> out;
+    addTensor(out, plan, model);
+    addPipeline(out, plan, model);
+    addData(out, plan);
+    addVirtual(out, plan, model);
+    addContext(out, plan);
+    addExpert(out, plan, model);
+    addSequenceParallel(out, plan);
+    addZero(out, plan);
+    addSchedule(out, plan);
+    addMicroBatch(out, plan);
+    addPlacement(out, plan);
+    addConnections(out, plan);
+    addRecompute(out, plan);
+    addPrecision(out, plan, catalogue);
+    addStack(out, plan, catalogue);
+    return out;
+}
+
+} // namespace trainyard

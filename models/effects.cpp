@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/effects.h"
+
+#include <QMetaObject>
+
+#include <algorithm>
+
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
+
+namespace trainyard {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kRest{150};
+constexpr std::chrono::milliseconds kBatch{34};      // at most 30 tables a second
+constexpr double kWorthShowing = 0.0005;             // a part must save 0.05 % of the iteration
+constexpr double kWorthMore = 0.002;                 // a larger step of the same part must save this much more
+
+/// The effects never compete with the evaluation of an edit: lowest share of the processor.
+void lowerPriority()
+{
+#ifdef __linux__
+    setpriority(PRIO_PROCESS, 0, 15);   // of the calling thread
+#endif
+}
+
+Effect judge(const ExpectedAll<EvaluationPtr> &answer, std::optional<double> now)
+{
+    Effect effect;
+    if (!answer) {
+        effect.feasible = false;
+        effect.reason = answer.error().empty() ? std::string{} : answer.error().front().what;
+        return effect;
+    }
+    const Metrics &metrics = (*answer)->metrics;
+    effect.iterationTime = metrics.iterationTime;
+    if (now && *now > 0 && metrics.iterationTime)
+        effect.change = *metrics.iterationTime / *now - 1;
+    effect.feasible = (*answer)->feasible();
+    if (metrics.memory) {
+        effect.fits = metrics.memory->fits;
+        const auto &stages = metrics.memory->perStage;
+        const auto fullest = std::ranges::find(stages, metrics.memory->fullestStage, &StageMemory::stage);
+        effect.memoryBytes = double(fullest != stages.end() ? fullest->device : metrics.memory->peak);
+        effect.capacityBytes = double(metrics.memory->capacity);
+    }
+    for (const Problem &problem : (*answer)->problems) {
+        if (problem.severity == Severity::Blocking) {
+            effect.reason = problem.text;
+            break;
+        }
+    }
+    return effect;
+}
+
+/// A part helps where it makes the iteration shorter, or makes an infeasible plan feasible.
+void rank(EffectTable &table, const Alternative &part, const Effect &effect)
+{
+    const bool rescues = effect.feasible && !table.feasible;
+    if (!effect.feasible || !effect.change || (*effect.change > -kWorthShowing && !rescues))
+        return;
+    const auto same = std::ranges::find_if(table.parts, [&](const RankedPart &r) { return r.part.group == part.group; });
+    if (same != table.parts.end()) {
+        if (*effect.change < *same->effect.change - kWorthMore)
+            *same = {part, effect};
+    } else {
+        table.parts.push_back({part, effect});
+    }
+    std::ranges::stable_sort(table.parts, {}, [](const RankedPart &r) { return *r.effect.change; });
+}
+
+} // namespace
+
+StrategyEffects::StrategyEffects(const Catalogue &catalogue, QObject *parent)
+    : StrategyEffects(catalogue, [](PlanPtr plan, const Catalogue &c, EvaluationWorkspace &workspace, std::stop_token stop,
+                                    EvaluateOptions options) { return evaluate(std::move(plan), c, workspace, stop, options); }, parent)
+{
+}
+
+StrategyEffects::StrategyEffects(const Catalogue &catalogue, Evaluate evaluate, QObject *parent)
+    : QObject(parent)
+    , m_catalogue(catalogue)
+    , m_evaluate(std::move(evaluate))
+    , m_thread([this](const std::stop_token &stop) { run(stop); })
+{
+    m_rest.setSingleShot(true);
+    m_rest.setInterval(kRest);
+    connect(&m_rest, &QTimer::timeout, this, &StrategyEffects::start);
+}
+
+StrategyEffects::~StrategyEffects()
+{
+    m_thread.request_stop();
+    const std::lock_guard lock(m_mutex);
+    m_running.request_stop();
+}
+
+void StrategyEffects::setPlan(PlanPtr plan)
+{
+    if (plan == m_plan)
+        return;
+    m_plan = std::move(plan);
+    {
+        const std::lock_guard lock(m_mutex);
+        m_waiting.reset();
+        m_running.request_stop();
+    }
+    if (m_plan)
+        m_rest.start();
+    else
+        m_rest.stop();
+}
+
+void StrategyEffects::start()
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        m_waiting = m_plan;
+    }
+    m_wake.notify_one();
+}
+
+void StrategyEffects::run(const std::stop_token &stop)
+{
+    lowerPriority();
+    while (!stop.stop_requested()) {
+        PlanPtr plan;
+        std::stop_token running;
+        {
+            std::unique_lock lock(m_mutex);
+            if (!m_wake.wait(lock, stop, [this] { return m_waiting != nullptr; }))
+                return;
+            plan = std::move(m_waiting);
+            m_waiting.reset();
+            m_running = std::stop_source{};
+            running = m_running.get_token();
+        }
+        evaluateAll(plan, running);
+    }
+}
+
+void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &stop)
+{
+    constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false};
+    EffectTable table;
+    table.plan = plan;
+    const ExpectedAll<EvaluationPtr> now = m_evaluate(plan, m_catalogue, m_workspace, stop, kMetricsOnly);
+    if (stop.stop_requested())
+        return;
+    const ModelSpec *model = now ? &(*now)->model : nullptr;
+    if (now) {
+        table.iterationTime = (*now)->metrics.iterationTime;
+        table.feasible = (*now)->feasible();
+    }
+    auto published = Clock::now();
+    const auto evaluateOne = [&](const Alternative &alternative) {
+        Effect effect = judge(m_evaluate(alternative.plan, m_catalogue, m_workspace, stop, kMetricsOnly), table.iterationTime);
+        if (Clock::now() - published >= kBatch && !stop.stop_requested()) {
+            publish(table);
+            published = Clock::now();
+        }
+        return effect;
+    };
+    for (const Alternative &alternative : strategyAlternatives(*plan, m_catalogue, model)) {
+        if (alternative.isCurrent || !alternative.plan)
+            continue;
+        Effect effect = evaluateOne(alternative);
+        if (stop.stop_requested())
+            return;
+        table.strategies.insert_or_assign(alternative.id, std::move(effect));
+    }
+    for (const Alternative &part : betterParts(*plan, m_catalogue)) {
+        const Effect effect = evaluateOne(part);
+        if (stop.stop_requested())
+            return;
+        rank(table, part, effect);
+    }
+    table.complete = true;
+    publish(table);
+}
+
+void StrategyEffects::publish(const EffectTable &table)
+{
+    auto shared = std::make_shared<const EffectTable>(table);
+    QMetaObject::invokeMethod(this, [this, shared = std::move(shared)] {
+        if (shared->plan == m_plan)      // a newer plan may have come while this one was on its way
+            Q_EMIT effectsChanged(shared);
+    }, Qt::QueuedConnection);
+}
+
+} // namespace trainyard

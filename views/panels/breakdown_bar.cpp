@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/breakdown_bar.h"
+
+#include "models/text/format.h"
+#include "views/theme/theme.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QHelpEvent>
+#include <QMenu>
+#include <QPainter>
+#include <QPainterPath>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kBarHeight = 16;
+constexpr int kSwatch = 8;
+
+/// Colours are looked up when painting, so that a change of theme needs no new evaluation.
+template <WorkKind kind>
+QColor work() { return theme().work(kind); }
+
+std::vector<BreakdownBar::Part> partsOf(const Breakdown &b)
+{
+    std::vector<BreakdownBar::Part> parts{
+        {QObject::tr("compute"), QObject::tr("Forward, backward and recompute, with what overlaps them."), b.compute, work<WorkKind::Forward>},
+        {QObject::tr("bubble"), QObject::tr("Waiting, not for a transfer: the schedule leaves the stage nothing to do."), b.bubble, work<WorkKind::Recompute>},
+        {QObject::tr("WAN"), QObject::tr("Waiting for a transfer between datacenters."), b.wan, work<WorkKind::WanTransfer>},
+        {QObject::tr("pipeline"), QObject::tr("Waiting for a stage boundary inside a datacenter."), b.pipeline, work<WorkKind::PipelineTransfer>},
+        {QObject::tr("tensor parallel"), QObject::tr("Collectives of tensor and sequence parallelism that nothing hides."), b.tensorParallel, work<WorkKind::Collective>},
+        {QObject::tr("context parallel"), QObject::tr("Exchange of keys and values that nothing hides."), b.contextParallel, work<WorkKind::InputGrad>},
+        {QObject::tr("expert parallel"), QObject::tr("Dispatch and combine of experts that nothing hides."), b.expertParallel, work<WorkKind::WeightGrad>},
+        {QObject::tr("data parallel"), QObject::tr("Gradient reduction and parameter gather that nothing hides."), b.dataParallel, work<WorkKind::GradientReduce>},
+        {QObject::tr("offload"), QObject::tr("Waiting for activations or state to come back."), b.offloadStall, work<WorkKind::OffloadStore>},
+        {QObject::tr("optimizer"), QObject::tr("Optimizer step and host work of the iteration."), b.optimizer, work<WorkKind::Optimizer>},
+    };
+    std::erase_if(parts, [&](const BreakdownBar::Part &p) { return p.seconds <= b.total() * 1e-6; });
+    return parts;
+}
+
+} // namespace
+
+BreakdownBar::BreakdownBar(QWidget *parent) : QWidget(parent)
+{
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Minimum);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
+}
+
+void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown)
+{
+    m_parts = breakdown ? partsOf(*breakdown) : std::vector<Part>{};
+    QStringList words;
+    for (const Part &part : m_parts)
+        words << QStringLiteral("%1 %2").arg(part.name, formatSeconds(part.seconds));
+    setAccessibleName(tr("Where the iteration goes: %1").arg(words.join(QStringLiteral(", "))));
+    updateGeometry();
+    update();
+}
+
+void BreakdownBar::setDimmed(bool dimmed)
+{
+    m_dimmed = dimmed;
+    update();
+}
+
+QString BreakdownBar::toTsv() const
+{
+    QString text = tr("part\tseconds\n");
+    for (const Part &part : m_parts)
+        text += part.name + u'\t' + QString::number(part.seconds, 'g', 9) + u'\n';
+    return text;
+}
+
+std::vector<BreakdownBar::Label> BreakdownBar::legend(int width) const
+{
+    std::vector<Label> labels;
+    const QFontMetrics metrics(font());
+    int x = 0, y = kBarHeight + Theme::kGap;
+    for (const Part &part : m_parts) {
+        const int w = kSwatch + 5 + metrics.horizontalAdvance(part.name + u' ' + formatSeconds(part.seconds));
+        if (x > 0 && x + w > width) {
+            x = 0;
+            y += metrics.height() + 3;
+        }
+        labels.push_back({QRect(x, y, w, metrics.height()), &part});
+        x += w + 14;
+    }
+    return labels;
+}
+
+std::vector<QRect> BreakdownBar::segments() const
+{
+    std::vector<QRect> rects;
+    const double total = std::accumulate(m_parts.begin(), m_parts.end(), 0.0, [](double sum, const Part &p) { return sum + p.seconds; });
+    double before = 0;
+    for (const Part &part : m_parts) {
+        const int from = int(std::lround(before / total * width()));
+        before += part.seconds;
+        const int to = int(std::lround(before / total * width()));
+        rects.emplace_back(from, 0, std::max(1, to - from), kBarHeight);
+    }
+    return rects;
+}
+
+const BreakdownBar::Part *BreakdownBar::partAt(QPoint position) const
+{
+    const std::vector<QRect> rects = segments();
+    for (std::size_t i = 0; i < rects.size(); ++i)
+        if (rects[i].contains(position))
+            return &m_parts[i];
+    for (const Label &label : legend(width()))
+        if (label.rect.contains(position))
+            return label.part;
+    return nullptr;
+}
+
+QSize BreakdownBar::sizeHint() const
+{
+    return {280, heightForWidth(280)};
+}
+
+int BreakdownBar::heightForWidth(int width) const
+{
+    const std::vector<Label> labels = legend(width);
+    return labels.empty() ? kBarHeight : labels.back().rect.bottom() + 1;
+}
+
+void BreakdownBar::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    if (m_dimmed)
+        painter.setOpacity(0.45);
+    QPainterPath outline;
+    outline.addRoundedRect(QRectF(0, 0, width(), kBarHeight), 3, 3);
+    painter.setClipPath(outline);
+    painter.fillRect(0, 0, width(), kBarHeight, theme().idle);
+    const std::vector<QRect> rects = segments();
+    for (std::size_t i = 0; i < rects.size(); ++i)
+        painter.fillRect(rects[i].adjusted(0, 0, rects[i].width() > 3 ? -1 : 0, 0), m_parts[i].color());
+    painter.setClipping(false);
+    for (const Label &label : legend(width())) {
+        const QRect swatch(label.rect.left(), label.rect.center().y() - kSwatch / 2 + 1, kSwatch, kSwatch);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(label.part->color());
+        painter.drawRoundedRect(swatch, 2, 2);
+        painter.setPen(theme().textMuted);
+        painter.drawText(label.rect.adjusted(kSwatch + 5, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                         label.part->name + u' ' + formatSeconds(label.part->seconds));
+    }
+}
+
+bool BreakdownBar::event(QEvent *event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return QWidget::event(event);
+    const auto *help = static_cast<QHelpEvent *>(event);
+    const Part *part = partAt(help->pos());
+    double total = 0;
+    for (const Part &p : m_parts)
+        total += p.seconds;
+    if (part)
+        QToolTip::showText(help->globalPos(), QStringLiteral("<b>%1 %2 · %3</b><br>%4").arg(part->name, formatSeconds(part->seconds), formatPercent(part->seconds / total), part->meaning), this);
+    else
+        QToolTip::hideText();
+    return true;
+}
+
+void BreakdownBar::contextMenuEvent(QContextMenuEvent *event)
+{
+    auto *menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    menu->popup(event->globalPos());
+}
+
+} // namespace trainyard

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/effect_combo.h"
+
+#include "views/theme/theme.h"
+
+#include <QAbstractItemView>
+#include <QPainter>
+#include <QStandardItemModel>
+#include <QStyledItemDelegate>
+#include <QWheelEvent>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kEffectRole = Qt::UserRole + 1;
+constexpr int kInkRole = Qt::UserRole + 2;
+constexpr int kSide = 8;
+
+class EffectDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    QSize sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const override
+    {
+        const QFontMetrics metrics(option.font);
+        const int effect = metrics.horizontalAdvance(index.data(kEffectRole).toString());
+        return {metrics.horizontalAdvance(index.data().toString()) + effect + 4 * kSide + 16, metrics.height() + 10};
+    }
+
+    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
+    {
+        const bool enabled = index.flags().testFlag(Qt::ItemIsEnabled);
+        painter->save();
+        painter->fillRect(option.rect, option.state.testFlag(QStyle::State_Selected) && enabled ? theme().accentSoft : theme().panelRaised);
+        const QRect inner = option.rect.adjusted(kSide + 14, 0, -kSide, 0);
+        const auto *combo = qobject_cast<const QComboBox *>(parent());
+        painter->setFont(option.font);
+        if (combo && combo->currentIndex() == index.row()) {
+            painter->setPen(theme().accent);
+            painter->drawText(option.rect.adjusted(kSide, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("✓"));
+        }
+        painter->setPen(enabled ? theme().text : theme().textFaint);
+        painter->drawText(inner, Qt::AlignLeft | Qt::AlignVCenter, index.data().toString());
+        painter->setPen(inkColor(Ink(index.data(kInkRole).toInt())));
+        painter->drawText(inner, Qt::AlignRight | Qt::AlignVCenter, index.data(kEffectRole).toString());
+        painter->restore();
+    }
+};
+
+} // namespace
+
+EffectCombo::EffectCombo(QWidget *parent) : QComboBox(parent)
+{
+    setItemDelegate(new EffectDelegate(this));
+    setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    setMinimumContentsLength(6);
+    setMaxVisibleItems(16);
+    setFocusPolicy(Qt::StrongFocus);
+}
+
+void EffectCombo::addValue(const QString &label, const QString &whyDisabled)
+{
+    addItem(label);
+    const int index = count() - 1;
+    if (whyDisabled.isEmpty())
+        return;
+    qobject_cast<QStandardItemModel *>(model())->item(index)->setEnabled(false);
+    setItemData(index, whyDisabled, Qt::ToolTipRole);
+}
+
+void EffectCombo::setEffect(int index, const EffectText &effect, const QString &tip)
+{
+    setItemData(index, effect.text, kEffectRole);
+    setItemData(index, int(effect.ink), kInkRole);
+    if (!tip.isEmpty())
+        setItemData(index, tip, Qt::ToolTipRole);
+    setItemData(index, tr("%1, %2").arg(itemText(index), effect.text), Qt::AccessibleTextRole);
+}
+
+EffectText EffectCombo::effect(int index) const
+{
+    return {itemData(index, kEffectRole).toString(), Ink(itemData(index, kInkRole).toInt())};
+}
+
+void EffectCombo::showPopup()
+{
+    int widest = width();
+    for (int i = 0; i < count(); ++i)
+        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i) + itemData(i, kEffectRole).toString()) + 8 * kSide);
+    view()->setMinimumWidth(widest);
+    QComboBox::showPopup();
+}
+
+void EffectCombo::hidePopup()
+{
+    QComboBox::hidePopup();
+    Q_EMIT popupHidden();
+}
+
+void EffectCombo::wheelEvent(QWheelEvent *event)
+{
+    event->ignore();
+}
+
+} // namespace trainyard

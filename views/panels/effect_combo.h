@@ -1,0 +1,32 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A combo box whose list shows, right of every value, what choosing it would do. The wheel scrolls the panel around it,
+// never the value. GUI thread.
+
+#include "views/panels/effect_text.h"
+
+#include <QComboBox>
+
+namespace trainyard {
+
+class EffectCombo : public QComboBox {
+    Q_OBJECT
+public:
+    explicit EffectCombo(QWidget *parent = nullptr);
+
+    /// A disabled item stays in the list and says why in its tooltip.
+    void addValue(const QString &label, const QString &whyDisabled);
+    void setEffect(int index, const EffectText &effect, const QString &tip);
+    [[nodiscard]] EffectText effect(int index) const;
+
+    void showPopup() override;
+    void hidePopup() override;
+
+Q_SIGNALS:
+    void popupHidden();
+
+protected:
+    void wheelEvent(QWheelEvent *event) override;
+};
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/effect_text.h"
+
+#include "models/text/format.h"
+
+#include <QObject>
+
+#include <cmath>
+
+namespace trainyard {
+
+EffectText effectText(const Effect &effect)
+{
+    if (!effect.iterationTime)
+        return {QObject::tr("not possible"), Ink::Faint};
+    if (!effect.fits)
+        return {effect.memoryBytes > 0 ? QObject::tr("%1, does not fit").arg(formatBytes(effect.memoryBytes)) : QObject::tr("does not fit"), Ink::Bad};
+    if (!effect.feasible)
+        return {QObject::tr("not feasible"), Ink::Bad};
+    if (!effect.change)
+        return {formatSeconds(*effect.iterationTime), Ink::Muted};
+    if (std::abs(*effect.change) < kNoChange)
+        return {QObject::tr("±0"), Ink::Faint};
+    return {formatChange(1, 1 + *effect.change), *effect.change < 0 ? Ink::Good : Ink::Bad};
+}
+
+EffectText effectText(const Effect &effect, const QString &value)
+{
+    EffectText text = effectText(effect);
+    if (effect.iterationTime && !effect.fits)
+        text.text = QObject::tr("%1: does not fit").arg(value);
+    else if (!effect.iterationTime || !effect.feasible)
+        text.text = QObject::tr("%1: %2").arg(value, text.text);
+    else
+        text.text = QStringLiteral("%1 %2").arg(value, text.text);
+    return text;
+}
+
+QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
+{
+    QStringList sentences;
+    if (effect.iterationTime && iterationNow)
+        sentences << QObject::tr("Iteration %1 → %2.").arg(formatSeconds(*iterationNow), formatSeconds(*effect.iterationTime));
+    else if (effect.iterationTime)
+        sentences << QObject::tr("Iteration %1.").arg(formatSeconds(*effect.iterationTime));
+    if (effect.capacityBytes > 0)
+        sentences << QObject::tr("Fullest GPU %1 of %2.").arg(formatBytes(effect.memoryBytes), formatBytes(effect.capacityBytes));
+    if (!effect.reason.empty()) {
+        QString reason = QString::fromStdString(effect.reason);
+        reason[0] = reason[0].toUpper();
+        sentences << (reason.endsWith(u'.') ? reason : reason + u'.');
+    }
+    return sentences.join(u' ');
+}
+
+} // namespace trainyard

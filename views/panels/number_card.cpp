@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/number_card.h"
+
+#include "views/panels/panel_parts.h"
+#include "views/theme/theme.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QPainter>
+#include <QToolTip>
+
+namespace trainyard {
+
+namespace {
+
+const QString kDash = QStringLiteral("—");
+constexpr double kStaleOpacity = 0.45;
+constexpr int kSide = 11;
+
+} // namespace
+
+NumberCard::NumberCard(const QString &name, const QString &definition, QWidget *parent)
+    : QAbstractButton(parent), m_name(name), m_definition(definition), m_value(kDash)
+{
+    setFont(uiFont(-1));
+    setCursor(Qt::PointingHandCursor);
+    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    connect(this, &QAbstractButton::clicked, this, &NumberCard::copy);
+    describe();
+}
+
+void NumberCard::setNumber(const QString &value, Ink ink, const QString &detail)
+{
+    m_value = value.isEmpty() ? kDash : value;
+    m_ink = value.isEmpty() ? Ink::Faint : ink;
+    m_detail = detail;
+    describe();
+    update();
+}
+
+void NumberCard::setDifference(const QString &text, Ink ink)
+{
+    m_difference = text;
+    m_differenceInk = ink;
+    describe();
+    update();
+}
+
+void NumberCard::setStale(bool stale)
+{
+    m_stale = stale;
+    update();
+}
+
+QSize NumberCard::sizeHint() const
+{
+    return {150, fontMetrics().height() + QFontMetrics(uiFont(3, QFont::DemiBold)).height() + 2 * 8 + 4};
+}
+
+QSize NumberCard::minimumSizeHint() const
+{
+    return {96, sizeHint().height()};
+}
+
+void NumberCard::copy()
+{
+    QApplication::clipboard()->setText(m_value);
+    QToolTip::showText(mapToGlobal(QPoint(kSide, height())), tr("Copied %1").arg(m_value), this, {}, 1200);
+}
+
+void NumberCard::describe()
+{
+    QString tip = QStringLiteral("<b>%1</b><br>%2").arg(m_name.toHtmlEscaped(), m_definition.toHtmlEscaped());
+    if (!m_detail.isEmpty())
+        tip += QStringLiteral("<br><br>%1").arg(m_detail.toHtmlEscaped());
+    setToolTip(tip);
+    setAccessibleName(m_difference.isEmpty() ? tr("%1: %2").arg(m_name, m_value)
+                                             : tr("%1: %2, %3 against the baseline").arg(m_name, m_value, m_difference));
+    setAccessibleDescription(m_definition);
+}
+
+void NumberCard::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    const QColor border = hasFocus() ? theme().accent : underMouse() ? theme().textFaint : theme().border;
+    paintCard(painter, rect(), theme().panel, border);
+
+    const QRect inner = rect().adjusted(kSide, 7, -kSide, -8);
+    const QFontMetrics small(font());
+    const int differenceWidth = m_difference.isEmpty() ? 0 : small.horizontalAdvance(m_difference) + Theme::kGap;
+    QFont valueFont = uiFont(3, QFont::DemiBold);
+    const bool beside = QFontMetrics(valueFont).horizontalAdvance(m_value) + differenceWidth <= inner.width();
+    for (int offset = 3; offset > -1 && QFontMetrics(valueFont).horizontalAdvance(m_value) > inner.width(); --offset)
+        valueFont = uiFont(offset - 1, QFont::DemiBold);
+    const QFontMetrics large(valueFont);
+    const int baseline = inner.bottom() - large.descent() + 1;
+
+    painter.setFont(font());
+    painter.setPen(theme().textMuted);
+    const int nameWidth = inner.width() - (beside ? 0 : differenceWidth);
+    painter.drawText(inner.left(), inner.top() + small.ascent(), small.elidedText(m_name, Qt::ElideRight, nameWidth));
+
+    if (m_stale)
+        painter.setOpacity(kStaleOpacity);
+    painter.setPen(inkColor(m_differenceInk));
+    painter.drawText(inner.right() + 1 - small.horizontalAdvance(m_difference), beside ? baseline : inner.top() + small.ascent(), m_difference);
+    painter.setFont(valueFont);
+    painter.setPen(inkColor(m_ink));
+    painter.drawText(inner.left(), baseline, large.elidedText(m_value, Qt::ElideRight, inner.width()));
+}
+
+} // namespace trainyard

@@ -1,0 +1,42 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One number: what it is, its value, its difference to the baseline. A click or the space key copies the value.
+// Narrow cards move the difference up beside the name before anything is cut. GUI thread.
+
+#include "views/panels/text_line.h"
+
+#include <QAbstractButton>
+
+namespace trainyard {
+
+class NumberCard : public QAbstractButton {
+    Q_OBJECT
+public:
+    NumberCard(const QString &name, const QString &definition, QWidget *parent = nullptr);
+
+    /// An empty value shows a dash. `detail` is a line added to the tooltip.
+    void setNumber(const QString &value, Ink ink, const QString &detail);
+    void setDifference(const QString &text, Ink ink);
+    void setStale(bool stale);
+
+    [[nodiscard]] const QString &name() const { return m_name; }
+    [[nodiscard]] const QString &value() const { return m_value; }
+    [[nodiscard]] const QString &difference() const { return m_difference; }
+    [[nodiscard]] Ink differenceInk() const { return m_differenceInk; }
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+
+private:
+    void copy();
+    void describe();
+
+    QString m_name, m_definition, m_detail, m_value, m_difference;
+    Ink m_ink = Ink::Text, m_differenceInk = Ink::Muted;
+    bool m_stale = false;
+};
+
+} // namespace trainyard

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/number_strip.h"
+
+#include "models/text/format.h"
+#include "views/panels/number_card.h"
+#include "views/theme/theme.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QHBoxLayout>
+#include <QMenu>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+enum class Better { Less, More, Neither };
+
+/// One card: where its number comes from and how it is written. `raw` is what differences are taken of.
+struct Kind {
+    const char *name, *definition;
+    Metric (*raw)(const Metrics &);
+    QString (*text)(const Evaluation &, double);
+    QString (*difference)(double before, double after);
+    Better better;
+};
+
+const WanLinkUse *busiestLink(const Metrics &metrics)
+{
+    const auto it = std::ranges::max_element(metrics.wanLinks, {}, &WanLinkUse::utilization);
+    return it == metrics.wanLinks.end() ? nullptr : &*it;
+}
+
+const StageMemory *fullest(const Metrics &metrics)
+{
+    if (!metrics.memory)
+        return nullptr;
+    const auto it = std::ranges::find(metrics.memory->perStage, metrics.memory->fullestStage, &StageMemory::stage);
+    return it == metrics.memory->perStage.end() ? nullptr : &*it;
+}
+
+QString withSign(double value, const QString &magnitude)
+{
+    return (value < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + magnitude;
+}
+
+QString points(double before, double after)
+{
+    const double change = (after - before) * 100;
+    return withSign(change, QString::number(std::abs(change), 'f', std::abs(change) < 9.95 ? 1 : 0) + QStringLiteral(" pt"));
+}
+
+QString gigabytes(double before, double after)
+{
+    const double change = (after - before) / 1e9;
+    return withSign(change, QString::number(std::abs(change), 'f', std::abs(change) < 9.95 ? 1 : 0) + QStringLiteral(" GB"));
+}
+
+QString duration(double days)
+{
+    const double magnitude = std::abs(days);
+    if (magnitude >= 2 * 365.25)
+        return QObject::tr("%1 years").arg(magnitude / 365.25, 0, 'f', magnitude < 3652 ? 1 : 0);
+    if (magnitude >= 3)
+        return QObject::tr("%1 days").arg(magnitude, 0, 'f', magnitude < 9.95 ? 1 : 0);
+    return QObject::tr("%1 h").arg(magnitude * 24, 0, 'f', magnitude * 24 < 9.95 ? 1 : 0);
+}
+
+QString days(double before, double after)
+{
+    const double change = after - before;
+    const QString magnitude = std::abs(change) < 3 ? QObject::tr("%1 h").arg(std::abs(change) * 24, 0, 'f', std::abs(change) < 0.4 ? 1 : 0)
+                                                   : QObject::tr("%1 d").arg(std::abs(change), 0, 'f', std::abs(change) < 9.95 ? 1 : 0);
+    return withSign(change, magnitude);
+}
+
+QString wholePercent(const Evaluation &, double share) { return formatPercent(share); }
+
+const Kind kKinds[] = {
+    {QT_TR_NOOP("Iteration"), QT_TR_NOOP("Time of one training iteration: from its first task to the end of the last update, without data loading."),
+     [](const Metrics &m) { return m.iterationTime; }, [](const Evaluation &, double v) { return formatSeconds(v); }, formatChange, Better::Less},
+    {QT_TR_NOOP("Throughput"), QT_TR_NOOP("Training tokens a second of the whole cluster."),
+     [](const Metrics &m) { return m.tokensPerSecond; },
+     [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange, Better::More},
+    {QT_TR_NOOP("MFU"), QT_TR_NOOP("Model FLOPs utilization: the model's FLOPs (recompute not counted, attention in full) over the peak of the used GPUs at the plan's precision."),
+     [](const Metrics &m) { return m.mfu; }, wholePercent, points, Better::More},
+    {QT_TR_NOOP("GPU utilization"), QT_TR_NOOP("Share of the used GPUs' time in training computation, recompute included."),
+     [](const Metrics &m) { return m.gpuUtilization; }, wholePercent, points, Better::More},
+    {QT_TR_NOOP("Fullest GPU"), QT_TR_NOOP("Memory in use on the fullest GPU (allocator, context and communication buffers) of what its driver reports."),
+     [](const Metrics &m) -> Metric { return fullest(m) ? Metric(double(fullest(m)->device)) : std::nullopt; },
+     [](const Evaluation &e, double v) {
+         return QObject::tr("%1 / %2 GB").arg(v / 1e9, 0, 'f', 0).arg(double(fullest(e.metrics)->capacity) / 1e9, 0, 'f', 0);
+     }, gigabytes, Better::Neither},
+    {QT_TR_NOOP("Busiest WAN link"), QT_TR_NOOP("Share of the capacity of its busier direction that the most used WAN link carries over the iteration."),
+     [](const Metrics &m) -> Metric { return busiestLink(m) ? Metric(busiestLink(m)->utilization) : std::nullopt; }, wholePercent, points, Better::Neither},
+    {QT_TR_NOOP("Cost"), QT_TR_NOOP("US dollars for a million training tokens: all GPUs of the cluster and WAN egress."),
+     [](const Metrics &m) { return m.cost.usdPerMillionTokens; },
+     [](const Evaluation &, double v) { return QObject::tr("%1 / Mtok").arg(formatUsd(v)); }, formatChange, Better::Less},
+    {QT_TR_NOOP("Time to train"), QT_TR_NOOP("Wall-clock time for all training tokens of the workload, without failures."),
+     [](const Metrics &m) { return m.cost.daysTotal; }, [](const Evaluation &, double v) { return duration(v); }, days, Better::Less},
+};
+
+Ink inkOf(const Kind &kind, double before, double after)
+{
+    if (kind.better == Better::Neither || std::abs(after - before) < 5e-4 * std::abs(before))
+        return Ink::Muted;
+    return (after < before) == (kind.better == Better::Less) ? Ink::Good : Ink::Bad;
+}
+
+/// What the tooltip adds for one evaluation; empty where there is nothing to add.
+QString detailOf(const Kind &kind, const Evaluation &evaluation)
+{
+    const Metrics &m = evaluation.metrics;
+    if (&kind == &kKinds[0] && m.confidence.iterationLow && m.confidence.iterationHigh)
+        return QObject::tr("Predicted %1 to %2 (%3).").arg(formatSeconds(*m.confidence.iterationLow), formatSeconds(*m.confidence.iterationHigh),
+                                                          QString::fromStdString(m.confidence.label));
+    if (&kind == &kKinds[4] && fullest(m))
+        return QObject::tr("Stage %1. The framework allocates %2 at its peak.").arg(fullest(m)->stage + 1).arg(formatBytes(double(fullest(m)->peak)));
+    if (&kind == &kKinds[5] && busiestLink(m) && evaluation.plan) {
+        const auto &between = evaluation.plan->cluster.wanLinks.at(busiestLink(m)->link).between;
+        return QObject::tr("%1–%2, %3 TCP connections a node pair.").arg(QString::fromStdString(between[0]), QString::fromStdString(between[1]))
+            .arg(busiestLink(m)->tcpConnections);
+    }
+    return {};
+}
+
+} // namespace
+
+NumberStrip::NumberStrip(QWidget *parent) : QWidget(parent)
+{
+    auto *layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(Theme::kGap);
+    for (const Kind &kind : kKinds) {
+        m_cards.push_back(new NumberCard(tr(kind.name), tr(kind.definition), this));
+        layout->addWidget(m_cards.back(), 1);
+    }
+    setAccessibleName(tr("Numbers"));
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+void NumberStrip::setEvaluation(EvaluationPtr evaluation)
+{
+    m_evaluation = std::move(evaluation);
+    refresh();
+}
+
+void NumberStrip::setBaseline(EvaluationPtr baseline)
+{
+    m_baseline = std::move(baseline);
+    refresh();
+}
+
+void NumberStrip::setStale(bool stale)
+{
+    for (NumberCard *card : m_cards)
+        card->setStale(stale);
+}
+
+void NumberStrip::refresh()
+{
+    for (std::size_t i = 0; i < m_cards.size(); ++i) {
+        const Kind &kind = kKinds[i];
+        const Metric now = m_evaluation ? kind.raw(m_evaluation->metrics) : std::nullopt;
+        const Metric before = m_baseline ? kind.raw(m_baseline->metrics) : std::nullopt;
+        const bool overflows = i == 4 && m_evaluation && m_evaluation->metrics.memory && !m_evaluation->metrics.memory->fits;
+        m_cards[i]->setNumber(now ? kind.text(*m_evaluation, *now) : QString(), overflows ? Ink::Bad : Ink::Text,
+                              now ? detailOf(kind, *m_evaluation) : tr("Does not apply to this plan."));
+        if (now && before && *now != *before)
+            m_cards[i]->setDifference(kind.difference(*before, *now), inkOf(kind, *before, *now));
+        else
+            m_cards[i]->setDifference({}, Ink::Muted);
+    }
+}
+
+QString NumberStrip::toTsv() const
+{
+    QString text;
+    for (const NumberCard *card : m_cards)
+        text += card->name() + u'\t' + card->value() + u'\t' + card->difference() + u'\n';
+    return text;
+}
+
+void NumberStrip::contextMenuEvent(QContextMenuEvent *event)
+{
+    auto *menu = new QMenu(this);        // shown without blocking, so that tests can drive it
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    connect(menu->addAction(tr("Pin as baseline")), &QAction::triggered, this, &NumberStrip::baselinePinRequested);
+    QAction *unpin = menu->addAction(tr("Remove the baseline"));
+    unpin->setEnabled(m_baseline != nullptr);
+    connect(unpin, &QAction::triggered, this, &NumberStrip::baselineUnpinRequested);
+    menu->addSeparator();
+    connect(menu->addAction(tr("Copy all numbers")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    menu->popup(event->globalPos());
+}
+
+} // namespace trainyard

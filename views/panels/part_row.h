@@ -1,0 +1,34 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// "1  +10 Gbps Virginia–Iowa          −4.2 %  [Apply]". GUI thread.
+
+#include "models/effects.h"
+
+#include <QWidget>
+
+namespace trainyard {
+
+class HoverButton;
+class TextLine;
+
+class PartRow : public QWidget {
+    Q_OBJECT
+public:
+    explicit PartRow(int rank, QWidget *parent = nullptr);
+    void setPart(const RankedPart &part, std::optional<double> iterationNow);
+    [[nodiscard]] HoverButton *applyButton() const { return m_apply; }
+    [[nodiscard]] TextLine *nameLine() const { return m_name; }
+    [[nodiscard]] TextLine *changeLine() const { return m_change; }
+
+Q_SIGNALS:
+    void applied(trainyard::PlanPtr next, QString text);
+    void previewed(trainyard::PlanPtr next, QString text);
+    void previewEnded();
+
+private:
+    RankedPart m_part;
+    TextLine *m_name, *m_change;
+    HoverButton *m_apply;
+};
+
+} // namespace trainyard

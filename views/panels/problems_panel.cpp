@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/problems_panel.h"
+
+#include "models/text/format.h"
+#include "views/panels/hover_button.h"
+#include "views/panels/panel_parts.h"
+#include "views/panels/severity_mark.h"
+#include "views/theme/theme.h"
+
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+QString describe(const Confidence &confidence, std::optional<double> iteration)
+{
+    QString text = QObject::tr("No problems");
+    if (iteration && *iteration > 0 && confidence.iterationLow && confidence.iterationHigh) {
+        const double low = *confidence.iterationLow / *iteration - 1, high = *confidence.iterationHigh / *iteration - 1;
+        const QString range = std::abs(high + low) < 0.005 ? QStringLiteral("±%1 %").arg(high * 100, 0, 'f', 0)
+                                                           : QStringLiteral("−%1/+%2 %").arg(-low * 100, 0, 'f', 0).arg(high * 100, 0, 'f', 0);
+        text += QObject::tr(" · predicted %1").arg(range);
+    }
+    if (!confidence.label.empty())
+        text += QStringLiteral(" (%1)").arg(QString::fromStdString(confidence.label));
+    return text;
+}
+
+} // namespace
+
+ProblemsPanel::ProblemsPanel(QWidget *parent) : QWidget(parent), m_list(panelLayout(this))
+{
+    setFont(uiFont(-1));
+    setAccessibleName(tr("Problems"));
+    setEvaluation(nullptr);
+}
+
+void ProblemsPanel::setEvaluation(EvaluationPtr evaluation)
+{
+    m_evaluation = std::move(evaluation);
+    m_errors.clear();
+    if (!m_previewing)
+        refresh();
+}
+
+void ProblemsPanel::setErrors(const Errors &errors)
+{
+    m_errors = errors;
+    if (!m_previewing)
+        refresh();
+}
+
+void ProblemsPanel::refresh()
+{
+    if (!m_errors.empty()) {
+        std::vector<Problem> problems;
+        for (const Error &error : m_errors)
+            problems.push_back({Severity::Blocking, toString(error), error.where, {}});
+        list(problems, {}, std::nullopt);
+    } else if (m_evaluation) {
+        list(m_evaluation->problems, m_evaluation->metrics.confidence, m_evaluation->metrics.iterationTime);
+    } else {
+        clearLayout(m_list);
+    }
+}
+
+void ProblemsPanel::list(const std::vector<Problem> &problems, const Confidence &confidence, std::optional<double> iteration)
+{
+    std::vector<Problem> sorted = problems;
+    std::ranges::stable_sort(sorted, std::greater{}, &Problem::severity);
+    clearLayout(m_list);
+    if (sorted.empty())
+        m_list->addWidget(sentenceLine(int(SeverityMark::Kind::Fine), describe(confidence, iteration)));
+    for (const Problem &problem : sorted) {
+        m_list->addWidget(sentenceLine(int(SeverityMark::of(problem.severity)), QString::fromStdString(problem.text)));
+        for (const Fix &fix : problem.fixes)
+            m_list->addWidget(fixLine(fix));
+    }
+    m_list->addStretch(1);
+}
+
+QWidget *ProblemsPanel::sentenceLine(int kind, const QString &text)
+{
+    auto *line = new QWidget(this);
+    auto *row = new QHBoxLayout(line);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(Theme::kGap);
+    row->addWidget(new SeverityMark(SeverityMark::Kind(kind), line), 0, Qt::AlignTop);
+    auto *sentence = new TextLine(text, kind == int(SeverityMark::Kind::Fine) ? Ink::Muted : Ink::Text, line);
+    sentence->setWrapped(true);
+    row->addWidget(sentence, 1);
+    return line;
+}
+
+QWidget *ProblemsPanel::fixLine(const Fix &fix)
+{
+    const QString label = QString::fromStdString(fix.label);
+    auto *line = new QWidget(this);
+    auto *button = new HoverButton(label, line);
+    button->setAccessibleName(tr("Fix: %1").arg(label));
+    auto *row = new QHBoxLayout(line);
+    row->setContentsMargins(SeverityMark::kSize + Theme::kGap, 0, 0, 0);
+    row->addWidget(button);
+    row->addStretch();
+    connect(button, &QPushButton::clicked, this, [this, plan = fix.plan, label] {
+        m_previewing = false;
+        Q_EMIT editCommitted(plan, label);
+    });
+    connect(button, &HoverButton::entered, this, [this, plan = fix.plan, label] {
+        m_previewing = true;
+        Q_EMIT editPreviewed(plan, label);
+    });
+    connect(button, &HoverButton::left, this, &ProblemsPanel::endPreview);
+    return line;
+}
+
+void ProblemsPanel::endPreview()
+{
+    if (!m_previewing)
+        return;
+    m_previewing = false;
+    Q_EMIT editCancelled();
+    refresh();
+}
+
+} // namespace trainyard

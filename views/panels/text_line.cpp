@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/text_line.h"
+
+#include "views/theme/theme.h"
+
+#include <QEvent>
+#include <QPainter>
+
+namespace trainyard {
+
+QColor inkColor(Ink ink)
+{
+    switch (ink) {
+    case Ink::Text: return theme().text;
+    case Ink::Muted: return theme().textMuted;
+    case Ink::Faint: return theme().textFaint;
+    case Ink::Good: return theme().good;
+    case Ink::Bad: return theme().bad;
+    case Ink::Warning: return theme().warning;
+    case Ink::Accent: return theme().accent;
+    }
+    return theme().text;
+}
+
+TextLine::TextLine(const QString &text, Ink ink, QWidget *parent) : QWidget(parent), m_text(text), m_ink(ink)
+{
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    setAccessibleName(text);
+}
+
+void TextLine::setText(const QString &text)
+{
+    if (text == m_text)
+        return;
+    m_text = text;
+    setAccessibleName(text);
+    updateGeometry();
+    update();
+}
+
+void TextLine::setInk(Ink ink)
+{
+    m_ink = ink;
+    update();
+}
+
+void TextLine::setAlignment(Qt::Alignment alignment)
+{
+    m_alignment = alignment;
+    update();
+}
+
+void TextLine::setWrapped(bool wrapped)
+{
+    m_wrapped = wrapped;
+    QSizePolicy policy(QSizePolicy::Preferred, wrapped ? QSizePolicy::Minimum : QSizePolicy::Fixed);
+    policy.setHeightForWidth(wrapped);
+    setSizePolicy(policy);
+    updateGeometry();
+}
+
+void TextLine::setDimmed(bool dimmed)
+{
+    m_dimmed = dimmed;
+    update();
+}
+
+QSize TextLine::sizeHint() const
+{
+    return {fontMetrics().horizontalAdvance(m_text) + 1, fontMetrics().height()};
+}
+
+QSize TextLine::minimumSizeHint() const
+{
+    return {fontMetrics().averageCharWidth() * 3, fontMetrics().height()};
+}
+
+int TextLine::heightForWidth(int width) const
+{
+    return fontMetrics().boundingRect(QRect(0, 0, width, 10000), Qt::TextWordWrap, m_text).height();
+}
+
+void TextLine::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    painter.setPen(isEnabled() ? inkColor(m_ink) : theme().textFaint);
+    if (m_dimmed)
+        painter.setOpacity(0.45);
+    if (m_wrapped)
+        painter.drawText(rect(), int(m_alignment) | Qt::TextWordWrap, m_text);
+    else
+        painter.drawText(rect(), int(m_alignment), fontMetrics().elidedText(m_text, Qt::ElideRight, width()));
+}
+
+void TextLine::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange)
+        updateGeometry();
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::EnabledChange)
+        update();
+    QWidget::changeEvent(event);
+}
+
+} // namespace trainyard

@@ -1,0 +1,42 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Text in one of the theme's inks: a label that repaints itself in the right colour when the theme changes, whatever
+// style sheet the application has. One line, elided, or wrapped. GUI thread.
+
+#include <QWidget>
+
+namespace trainyard {
+
+enum class Ink { Text, Muted, Faint, Good, Bad, Warning, Accent };
+[[nodiscard]] QColor inkColor(Ink ink);
+
+class TextLine : public QWidget {
+    Q_OBJECT
+public:
+    explicit TextLine(const QString &text = {}, Ink ink = Ink::Text, QWidget *parent = nullptr);
+
+    void setText(const QString &text);
+    void setInk(Ink ink);
+    void setAlignment(Qt::Alignment alignment);
+    void setWrapped(bool wrapped);
+    void setDimmed(bool dimmed);
+    [[nodiscard]] const QString &text() const { return m_text; }
+    [[nodiscard]] Ink ink() const { return m_ink; }
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+    [[nodiscard]] bool hasHeightForWidth() const override { return m_wrapped; }
+    [[nodiscard]] int heightForWidth(int width) const override;
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+    void changeEvent(QEvent *event) override;
+
+private:
+    QString m_text;
+    Ink m_ink;
+    Qt::Alignment m_alignment = Qt::AlignLeft | Qt::AlignVCenter;
+    bool m_wrapped = false, m_dimmed = false;
+};
+
+} // namespace trainyard

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/why_panel.h"
+
+#include "models/text/format.h"
+#include "views/panels/breakdown_bar.h"
+#include "views/panels/critical_path_text.h"
+#include "views/panels/panel_parts.h"
+#include "views/panels/part_row.h"
+#include "views/theme/theme.h"
+
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::size_t kMostParts = 6;
+
+} // namespace
+
+WhyPanel::WhyPanel(QWidget *parent)
+    : QWidget(parent), m_path(new TextLine({}, Ink::Muted, this)), m_empty(new TextLine({}, Ink::Faint, this)), m_bar(new BreakdownBar(this)), m_list(new QVBoxLayout)
+{
+    setFont(uiFont(-1));
+    setAccessibleName(tr("Why"));
+    QVBoxLayout *layout = panelLayout(this);
+    auto *heading = new PanelHeading(tr("Why"), tr("what a better part would buy"), this);
+    m_heading = heading->title;
+    m_note = heading->note;
+    m_path->setWrapped(true);
+    m_empty->setWrapped(true);
+    m_list->setSpacing(4);
+    layout->addWidget(heading);
+    layout->addWidget(m_bar);
+    layout->addWidget(m_path);
+    layout->addLayout(m_list);
+    layout->addWidget(m_empty);
+    layout->addStretch(1);
+    setEvaluation(nullptr);
+    showParts();
+}
+
+void WhyPanel::setPlan(PlanPtr plan)
+{
+    m_plan = std::move(plan);
+    showParts();
+}
+
+void WhyPanel::setEvaluation(EvaluationPtr evaluation)
+{
+    m_evaluation = std::move(evaluation);
+    const bool known = m_evaluation && m_evaluation->metrics.iterationTime;
+    m_heading->setText(known ? tr("Why %1").arg(formatSeconds(*m_evaluation->metrics.iterationTime)) : tr("Why"));
+    m_bar->setBreakdown(m_evaluation ? m_evaluation->metrics.breakdown : std::nullopt);
+    m_bar->setVisible(!m_bar->parts().empty());
+    const QString path = m_evaluation ? criticalPathSentence(*m_evaluation) : QString();
+    m_path->setText(path);
+    m_path->setVisible(!path.isEmpty());
+}
+
+void WhyPanel::setEffects(EffectTablePtr effects)
+{
+    m_effects = std::move(effects);
+    showParts();
+}
+
+void WhyPanel::setStale(bool stale)
+{
+    m_bar->setDimmed(stale);
+    m_path->setDimmed(stale);
+}
+
+void WhyPanel::showParts()
+{
+    const std::size_t count = m_effects ? std::min(kMostParts, m_effects->parts.size()) : 0;
+    while (m_rows.size() < count) {
+        auto *row = new PartRow(int(m_rows.size()) + 1, this);
+        connect(row, &PartRow::applied, this, &WhyPanel::editCommitted);
+        connect(row, &PartRow::previewed, this, &WhyPanel::editPreviewed);
+        connect(row, &PartRow::previewEnded, this, &WhyPanel::editCancelled);
+        m_list->addWidget(row);
+        m_rows.push_back(row);
+    }
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        m_rows[i]->setVisible(i < count);
+        m_rows[i]->setEnabled(m_effects && m_effects->plan == m_plan);
+        if (i < count)
+            m_rows[i]->setPart(m_effects->parts[i], m_effects->iterationTime);
+    }
+    const bool searching = !m_effects || !m_effects->complete;
+    m_empty->setText(count > 0 ? QString() : searching ? tr("Trying better links, nodes and GPUs…") : tr("No single better part would make the iteration shorter."));
+    m_empty->setVisible(count == 0);
+}
+
+} // namespace trainyard

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/workload_editor.h"
+
+#include "core/plan/plan_io.h"
+#include "core/workload/model_math.h"
+#include "models/text/format.h"
+#include "views/panels/panel_parts.h"
+#include "views/theme/theme.h"
+
+#include <QComboBox>
+#include <QCompleter>
+#include <QDir>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <QWheelEvent>
+
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::array kOptimizers{Optimizer::Adam, Optimizer::Adam8bit, Optimizer::Adafactor, Optimizer::Lion, Optimizer::Sgd};
+const QString kFromFile = QStringLiteral("\x01");     // data of the entry that asks for a file
+const QString kInline = QStringLiteral("\x02");       // data of the entry for a model that the plan holds itself
+
+/// A spin box that commits when editing ends, and lets the wheel scroll the panel.
+class NumberBox : public QSpinBox {
+public:
+    NumberBox(int least, int most, QWidget *parent) : QSpinBox(parent)
+    {
+        setRange(least, most);
+        setKeyboardTracking(false);
+        setGroupSeparatorShown(true);
+        setAlignment(Qt::AlignRight);
+        setButtonSymbols(QAbstractSpinBox::NoButtons);
+        setFocusPolicy(Qt::StrongFocus);
+    }
+
+protected:
+    void wheelEvent(QWheelEvent *event) override { event->ignore(); }
+};
+
+/// "1.5T", "300 B", "1.5e13", "2,000,000" → tokens; empty text → none. False where it is not a number.
+bool parseTokens(QString text, std::optional<double> &tokens)
+{
+    text = text.simplified().remove(u' ').remove(u',').remove(QStringLiteral("tokens"), Qt::CaseInsensitive);
+    tokens.reset();
+    if (text.isEmpty())
+        return true;
+    double factor = 1;
+    static constexpr std::array<std::pair<char, double>, 4> kSuffixes{{{'k', 1e3}, {'m', 1e6}, {'b', 1e9}, {'t', 1e12}}};
+    for (const auto &[suffix, times] : kSuffixes) {
+        if (text.back().toLower() == QLatin1Char(suffix)) {
+            factor = times;
+            text.chop(1);
+            break;
+        }
+    }
+    bool ok = false;
+    const double value = text.toDouble(&ok) * factor;
+    if (!ok || !(value > 0))
+        return false;
+    tokens = value;
+    return true;
+}
+
+QString modelLabel(const WorkloadSpec &workload, const Catalogue &catalogue)
+{
+    if (workload.inlineModel)
+        return workload.inlineModel->name.empty() ? QObject::tr("described in the plan") : QString::fromStdString(workload.inlineModel->name);
+    const ModelSpec *model = catalogue.model(workload.model);
+    return QString::fromStdString(model && !model->name.empty() ? model->name : workload.model);
+}
+
+void addRow(QFormLayout *form, const QString &label, QWidget *field, const QString &tip)
+{
+    auto *name = new TextLine(label, Ink::Text);
+    name->setToolTip(tip);
+    field->setToolTip(tip);
+    field->setAccessibleName(label);
+    form->addRow(name, field);
+}
+
+} // namespace
+
+WorkloadEditor::WorkloadEditor(const Catalogue &catalogue, QWidget *parent)
+    : QWidget(parent)
+    , m_catalogue(catalogue)
+    , m_model(new QComboBox(this))
+    , m_precision(new QComboBox(this))
+    , m_optimizer(new QComboBox(this))
+    , m_sequence(new NumberBox(1, 100'000'000, this))
+    , m_globalBatch(new NumberBox(1, 100'000'000, this))
+    , m_microBatch(new NumberBox(1, 1'000'000, this))
+    , m_tokens(new QLineEdit(this))
+    , m_derived(new TextLine({}, Ink::Muted, this))
+{
+    setFont(uiFont(-1));
+    setAccessibleName(tr("Workload"));
+    addFields();
+    wire();
+}
+
+void WorkloadEditor::addFields()
+{
+    for (const ModelSpec &model : m_catalogue.models)
+        m_model->addItem(QString::fromStdString(model.name.empty() ? model.id : model.name), QString::fromStdString(model.id));
+    m_model->addItem(tr("From config.json…"), kFromFile);
+    m_model->setEditable(true);
+    m_model->setInsertPolicy(QComboBox::NoInsert);
+    m_model->completer()->setFilterMode(Qt::MatchContains);
+    m_model->completer()->setCompletionMode(QCompleter::PopupCompletion);
+    m_model->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    for (int i = 0; i < kPrecisionCount; ++i)
+        m_precision->addItem(QString::fromLatin1(toString(static_cast<Precision>(i))), i);
+    for (const Optimizer optimizer : kOptimizers)
+        m_optimizer->addItem(QString::fromLatin1(toString(optimizer)), int(optimizer));
+    m_tokens->setAlignment(Qt::AlignRight);
+    m_tokens->setPlaceholderText(tr("not given"));
+    m_derived->setWrapped(true);
+
+    QVBoxLayout *layout = panelLayout(this);
+    layout->addWidget(new PanelHeading(tr("Workload"), {}, this));
+    auto *form = new QFormLayout;
+    form->setHorizontalSpacing(Theme::kPad);
+    form->setVerticalSpacing(5);
+    form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    addRow(form, tr("Model"), m_model, tr("Type to search. A Hugging Face config.json works as well."));
+    addRow(form, tr("Sequence length"), m_sequence, tr("Tokens of one training sequence."));
+    addRow(form, tr("Global batch"), m_globalBatch, tr("Sequences of one iteration, over all replicas."));
+    addRow(form, tr("Micro-batch"), m_microBatch, tr("Sequences that pass the pipeline together."));
+    addRow(form, tr("Precision"), m_precision, tr("Number format of the matrix products."));
+    addRow(form, tr("Optimizer"), m_optimizer, tr("Decides the state kept for every parameter."));
+    addRow(form, tr("Training tokens"), m_tokens, tr("Of the whole run, such as 15T or 300B. Needed for time, cost and energy of the run."));
+    layout->addLayout(form);
+    layout->addWidget(m_derived);
+    layout->addStretch(1);
+}
+
+void WorkloadEditor::wire()
+{
+    connect(m_model, &QComboBox::activated, this, &WorkloadEditor::commitModel);
+    connect(m_model->lineEdit(), &QLineEdit::editingFinished, this, [this] {
+        const int index = m_model->findText(m_model->currentText(), Qt::MatchFixedString);
+        if (index < 0)
+            refresh();   // what was typed is no model: back to the plan's
+        else
+            commitModel(index);
+    });
+    const auto number = [this](QSpinBox *box, int WorkloadSpec::*field, const QString &name) {
+        connect(box, &QSpinBox::valueChanged, this, [this, field, name](int value) {
+            if (!m_plan || m_plan->workload.*field == value)
+                return;
+            WorkloadSpec next = m_plan->workload;
+            next.*field = value;
+            commit(next, tr("%1 %2 → %3").arg(name).arg(m_plan->workload.*field).arg(value));
+        });
+    };
+    number(m_sequence, &WorkloadSpec::sequenceLength, tr("Sequence length"));
+    number(m_globalBatch, &WorkloadSpec::globalBatch, tr("Global batch"));
+    number(m_microBatch, &WorkloadSpec::microBatch, tr("Micro-batch"));
+    connect(m_precision, &QComboBox::activated, this, [this](int index) {
+        WorkloadSpec next = m_plan->workload;
+        next.precision = static_cast<Precision>(m_precision->itemData(index).toInt());
+        commit(next, tr("Precision %1 → %2").arg(QString::fromLatin1(toString(m_plan->workload.precision)), m_precision->itemText(index)));
+    });
+    connect(m_optimizer, &QComboBox::activated, this, [this](int index) {
+        WorkloadSpec next = m_plan->workload;
+        next.optimizer = static_cast<Optimizer>(m_optimizer->itemData(index).toInt());
+        commit(next, tr("Optimizer %1 → %2").arg(QString::fromLatin1(toString(m_plan->workload.optimizer)), m_optimizer->itemText(index)));
+    });
+    connect(m_tokens, &QLineEdit::editingFinished, this, &WorkloadEditor::commitTokens);
+}
+
+void WorkloadEditor::setPlan(PlanPtr plan)
+{
+    m_plan = std::move(plan);
+    refresh();
+}
+
+void WorkloadEditor::setEvaluation(EvaluationPtr evaluation)
+{
+    m_evaluation = std::move(evaluation);
+    describeModel();
+}
+
+void WorkloadEditor::refresh()
+{
+    setEnabled(m_plan != nullptr);
+    if (!m_plan)
+        return;
+    const WorkloadSpec &workload = m_plan->workload;
+    const QSignalBlocker blockers[] = {QSignalBlocker(m_sequence), QSignalBlocker(m_globalBatch), QSignalBlocker(m_microBatch), QSignalBlocker(m_model)};
+    const int own = m_model->findData(kInline);
+    if (own >= 0)
+        m_model->removeItem(own);
+    int index = workload.inlineModel ? -1 : m_model->findData(QString::fromStdString(workload.model));
+    if (index < 0) {
+        m_model->insertItem(0, modelLabel(workload, m_catalogue), kInline);
+        index = 0;
+    }
+    m_model->setCurrentIndex(index);
+    m_model->lineEdit()->setCursorPosition(0);
+    m_sequence->setValue(workload.sequenceLength);
+    m_globalBatch->setValue(workload.globalBatch);
+    m_microBatch->setValue(workload.microBatch);
+    m_precision->setCurrentIndex(m_precision->findData(int(workload.precision)));
+    m_optimizer->setCurrentIndex(m_optimizer->findData(int(workload.optimizer)));
+    m_tokens->setText(workload.trainingTokens ? formatCount(*workload.trainingTokens) : QString());
+    describeModel();
+}
+
+void WorkloadEditor::describeModel()
+{
+    if (!m_plan)
+        return;
+    const WorkloadSpec &workload = m_plan->workload;
+    const ModelSpec *model = workload.inlineModel ? &*workload.inlineModel : m_catalogue.model(workload.model);
+    if (!model && m_evaluation && m_evaluation->plan && m_evaluation->plan->workload.model == workload.model)
+        model = &m_evaluation->model;
+    if (!model || model->layers == 0) {
+        m_derived->setText({});
+        return;
+    }
+    const double parameters = totalParameters(*model);
+    const double perToken = modelFlopsPerSequence(*model, workload.sequenceLength) / workload.sequenceLength;
+    QString text = tr("%1 parameters").arg(formatCount(parameters));
+    if (model->isMoe())
+        text += tr(", %1 active").arg(formatCount(activeParameters(*model)));
+    text += tr(" · %1 layers · %2FLOPs a token").arg(model->layers).arg(formatCount(perToken).replace(QLatin1Char('B'), QStringLiteral(" G")).replace(QLatin1Char('T'), QStringLiteral(" T")).replace(QLatin1Char('M'), QStringLiteral(" M")));
+    text += tr(" · %1 tokens an iteration").arg(formatCount(double(workload.sequenceLength) * workload.globalBatch));
+    m_derived->setText(text);
+}
+
+void WorkloadEditor::commitModel(int index)
+{
+    const QString id = m_model->itemData(index).toString();
+    if (!m_plan || id == kInline)
+        return;
+    if (id == kFromFile) {
+        refresh();
+        Q_EMIT configFileRequested();
+        return;
+    }
+    WorkloadSpec next = m_plan->workload;
+    next.model = id.toStdString();
+    next.inlineModel.reset();
+    commit(next, tr("Model %1 → %2").arg(modelLabel(m_plan->workload, m_catalogue), m_model->itemText(index)));
+}
+
+void WorkloadEditor::setConfigFile(const QString &path)
+{
+    if (!m_plan || path.isEmpty())
+        return;
+    WorkloadSpec next = m_plan->workload;
+    next.model = path.toStdString();
+    next.inlineModel.reset();
+    const QFileInfo file(path);
+    commit(next, tr("Model %1 → %2").arg(modelLabel(m_plan->workload, m_catalogue), file.dir().dirName() + u'/' + file.fileName()));
+}
+
+void WorkloadEditor::commitTokens()
+{
+    std::optional<double> tokens;
+    if (!m_plan || m_tokens->text() == (m_plan->workload.trainingTokens ? formatCount(*m_plan->workload.trainingTokens) : QString()))
+        return;   // untouched: the shown text is rounded, the plan's number is not
+    if (!parseTokens(m_tokens->text(), tokens)) {
+        refresh();
+        return;
+    }
+    WorkloadSpec next = m_plan->workload;
+    next.trainingTokens = tokens;
+    commit(next, tokens ? tr("Training tokens %1").arg(formatCount(*tokens)) : tr("Training tokens not given"));
+}
+
+void WorkloadEditor::commit(const WorkloadSpec &workload, const QString &text)
+{
+    if (!m_plan || workload == m_plan->workload)
+        return;
+    Plan next = *m_plan;
+    next.workload = workload;
+    m_plan = std::make_shared<const Plan>(std::move(next));   // a second field may commit before the document answers
+    Q_EMIT editCommitted(m_plan, text);
+}
+
+} // namespace trainyard
