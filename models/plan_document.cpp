@@ -10,7 +10,12 @@ namespace trainyard {
 PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *parent)
     : QObject(parent), m_plan(std::move(plan)), m_saved(m_plan), m_recovery(stateFolder)
 {
-    connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) { replace(read, read, path); });
+    connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) {
+        if (std::exchange(m_readingAsNew, {}) == path)
+            startNew(read);
+        else
+            replace(read, read, path);
+    });
     connect(&m_store, &PlanStore::planWritten, this, [this](const QString &path, const PlanPtr &written) {
         m_saved = written;
         if (m_plan == written)
@@ -102,6 +107,13 @@ void PlanDocument::startNew(PlanPtr plan)
 
 void PlanDocument::open(const QString &path)
 {
+    m_readingAsNew.clear();
+    m_store.read(path);
+}
+
+void PlanDocument::openAsNew(const QString &path)
+{
+    m_readingAsNew = path;
     m_store.read(path);
 }
 

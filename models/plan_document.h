@@ -38,6 +38,7 @@ public:
 
     void startNew(PlanPtr plan);           // untitled and unmodified
     void open(const QString &path);
+    void openAsNew(const QString &path);   // the plan of a file, untitled: a sample
     void save();                           // needs a path
     void saveAs(const QString &path);
     void restore(const RecoveredPlan &recovered);
@@ -65,6 +66,7 @@ private:
 
     PlanPtr m_plan, m_preview, m_saved;    // m_saved: as in the file, or as started; null where no file has it
     QString m_previewText, m_path;
+    QString m_readingAsNew;                // path of a file whose plan becomes an untitled one
     bool m_isModified = false;
     QUndoStack m_stack;
     PlanStore m_store;

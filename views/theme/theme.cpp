@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/theme/theme.h"
 
+#include "views/theme/style_sheet.h"
+
 #include <QApplication>
 #include <QPalette>
+#include <QStyle>
+#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
+
+// Outside the namespace, as the macro demands: the library is static, so its resources are registered by hand.
+static void loadIcons()
+{
+    Q_INIT_RESOURCE(icons);
+}
 
 namespace trainyard {
 
@@ -117,8 +127,14 @@ const Theme &theme()
 
 void applyTheme(QApplication &application, ThemeKind kind)
 {
+    // As the desktop had it before the first theme replaced the palette.
+    static const bool isSystemDark = QApplication::palette().color(QPalette::Window).lightness() < 128;
+    static const bool hasResources = [] { loadIcons(); return true; }();
+    Q_UNUSED(hasResources)
     if (kind == ThemeKind::System)
-        kind = QApplication::palette().color(QPalette::Window).lightness() < 128 ? ThemeKind::Dark : ThemeKind::Light;
+        kind = isSystemDark ? ThemeKind::Dark : ThemeKind::Light;
+    if (QApplication::style()->objectName() != QLatin1String("fusion") && application.styleSheet().isEmpty())
+        QApplication::setStyle(QStringLiteral("fusion"));
     current() = kind == ThemeKind::Dark ? darkTheme() : kind == ThemeKind::HighContrast ? highContrastTheme() : lightTheme();
     const Theme &t = theme();
     QPalette palette;
@@ -139,7 +155,9 @@ void applyTheme(QApplication &application, ThemeKind kind)
     for (const auto role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
         palette.setColor(QPalette::Disabled, role, t.textFaint);
     application.setPalette(palette);
+    QToolTip::setPalette(palette);
     application.setFont(uiFont());
+    application.setStyleSheet(styleSheet(t));
 }
 
 QFont uiFont(int sizeOffset, QFont::Weight weight)

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/dropped_file.h"
+
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include <initializer_list>
+
+namespace trainyard {
+
+FileKind kindOf(const QByteArray &content)
+{
+    const QJsonObject object = QJsonDocument::fromJson(content).object();
+    if (object[QStringLiteral("format")].toString() == QStringLiteral("trainyard.plan")
+        || (object.contains(QStringLiteral("cluster")) && object.contains(QStringLiteral("workload"))))
+        return FileKind::Plan;
+    // A broken plan is still meant as one, so that its faults are shown.
+    if (object.isEmpty() && content.contains("trainyard.plan"))
+        return FileKind::Plan;
+    for (const auto *key : {"model_type", "hidden_size", "n_embd", "num_hidden_layers"}) {
+        if (object.contains(QLatin1String(key)))
+            return FileKind::ModelConfig;
+    }
+    return FileKind::Unknown;
+}
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Everything the window can be told to do, in one place: menus, toolbar, command palette, shortcut overlay and the
+// shortcuts themselves are made from it. GUI thread; owned by the window.
+
+#include <QAction>
+#include <QKeySequence>
+#include <QObject>
+#include <QWidget>
+
+#include <functional>
+#include <vector>
+
+namespace trainyard {
+
+struct Command {
+    QString id;                            // "file.open"
+    QString group;                         // heading in palette and overlay: "File"
+    QString text;                          // "Open…"
+    QList<QKeySequence> shortcuts;         // bound in the whole window
+    QString keyHint;                       // keys that a view handles itself where it has the focus: shown, not bound
+    QString icon;                          // name in resources/icons; may be empty
+    std::function<void()> run;             // may be empty: a gesture that only the overlay tells of
+    std::function<bool()> isEnabled;       // empty: always
+    std::function<bool()> isChecked;       // empty: not a choice
+    std::function<QString()> describe;     // text of the moment: "Undo Move 8 GPUs"; empty: `text`
+};
+
+class CommandRegistry : public QObject {
+    Q_OBJECT
+public:
+    explicit CommandRegistry(QWidget *window);
+
+    void add(Command command);
+    [[nodiscard]] const std::vector<Command> &commands() const { return m_commands; }
+    [[nodiscard]] QAction *action(const QString &id) const;   // nullptr where unknown or without `run`
+    /// Runs a command if it is enabled; false otherwise.
+    bool trigger(const QString &id);
+    /// Asks the predicates again. Call it when what they read has changed.
+    void refresh();
+    /// Inks the icons anew.
+    void refreshIcons();
+
+signals:
+    void refreshed();
+
+private:
+    QWidget *m_window;
+    std::vector<Command> m_commands;
+    std::vector<QAction *> m_actions;      // beside m_commands; nullptr where there is no `run`
+};
+
+/// Keys as shown to people: the shortcuts and the hint, "Ctrl+Shift+P", "W".
+[[nodiscard]] QString keysOf(const Command &command);
+
+} // namespace trainyard

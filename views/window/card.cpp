@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/card.h"
+
+#include "views/theme/theme.h"
+
+#include <QPainter>
+#include <QStackedLayout>
+#include <QTabBar>
+#include <QVBoxLayout>
+
+namespace trainyard {
+
+namespace {
+
+void paintSurface(QWidget &widget)
+{
+    QPainter painter(&widget);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(theme().border);
+    painter.setBrush(theme().panel);
+    painter.drawRoundedRect(QRectF(widget.rect()).adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius, Theme::kRadius);
+}
+
+} // namespace
+
+Card::Card(QWidget *content, QWidget *parent) : QWidget(parent)
+{
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(1, 1, 1, 1);
+    layout->addWidget(content);
+}
+
+void Card::paintEvent(QPaintEvent *)
+{
+    paintSurface(*this);
+}
+
+TabbedCard::TabbedCard(const QString &name, QWidget *parent)
+    : QWidget(parent), m_tabs(new QTabBar(this)), m_stack(new QStackedLayout)
+{
+    m_tabs->setDrawBase(false);
+    m_tabs->setExpanding(false);
+    m_tabs->setAccessibleName(name);
+    auto *row = new QHBoxLayout;
+    row->setContentsMargins(Theme::kPad, 5, Theme::kPad, 0);
+    row->addWidget(m_tabs);
+    row->addStretch();
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(1, 1, 1, 1);
+    layout->setSpacing(0);
+    layout->addLayout(row);
+    layout->addLayout(m_stack, 1);
+    connect(m_tabs, &QTabBar::currentChanged, m_stack, &QStackedLayout::setCurrentIndex);
+}
+
+void TabbedCard::addTab(QWidget *content, const QString &title)
+{
+    m_stack->addWidget(content);
+    m_tabs->addTab(title);
+}
+
+void TabbedCard::setTitle(QWidget *content, const QString &title)
+{
+    if (const int index = m_stack->indexOf(content); index >= 0)
+        m_tabs->setTabText(index, title);
+}
+
+void TabbedCard::setCurrent(QWidget *content)
+{
+    if (const int index = m_stack->indexOf(content); index >= 0)
+        m_tabs->setCurrentIndex(index);
+}
+
+QWidget *TabbedCard::current() const
+{
+    return m_stack->currentWidget();
+}
+
+void TabbedCard::paintEvent(QPaintEvent *)
+{
+    paintSurface(*this);
+}
+
+} // namespace trainyard

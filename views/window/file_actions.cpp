@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/file_actions.h"
+
+#include "core/workload/model_math.h"
+#include "models/dropped_file.h"
+#include "views/window/message_bar.h"
+#include "views/window/prompts.h"
+
+#include <QDir>
+#include <QFileInfo>
+
+#include <utility>
+
+namespace trainyard {
+
+FileActions::FileActions(PlanDocument &document, RecentFiles &recent, Prompts &prompts, MessageBar &messages, QWidget *window)
+    : QObject(window), m_document(document), m_recent(recent), m_prompts(prompts), m_messages(messages), m_window(window)
+{
+    connectDocument();
+}
+
+FileActions::~FileActions() = default;
+
+void FileActions::connectDocument()
+{
+    connect(&m_document, &PlanDocument::replaced, this, [this] {
+        for (const char *kind : {"open", "save", "disk"})
+            m_messages.dismiss(QLatin1String(kind));
+        if (!m_document.path().isEmpty())
+            m_recent.add(m_document.path());
+    });
+    connect(&m_document, &PlanDocument::saved, this, [this](const QString &path) {
+        m_recent.add(path);
+        m_messages.dismiss(QStringLiteral("save"));
+        m_messages.dismiss(QStringLiteral("disk"));
+        if (const auto then = std::exchange(m_afterSave, nullptr))
+            then();
+    });
+    connect(&m_document, &PlanDocument::openFailed, this, [this](const QString &path, const Errors &errors) {
+        m_recent.remove(path);
+        showErrors(QStringLiteral("open"), tr("“%1” could not be opened.").arg(QFileInfo(path).fileName()), errors);
+    });
+    connect(&m_document, &PlanDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
+        m_afterSave = nullptr;
+        showErrors(QStringLiteral("save"), tr("“%1” could not be saved.").arg(QFileInfo(path).fileName()), errors);
+    });
+    connect(&m_document, &PlanDocument::changedOnDisk, this, [this](const QString &path) {
+        m_messages.show({QStringLiteral("disk"), Message::Tone::Warning, tr("Another program changed “%1”.").arg(QFileInfo(path).fileName()), {},
+                         {{tr("Reload"), [this] { m_document.open(m_document.path()); }}, {tr("Keep mine"), {}}}});
+    });
+    connect(&m_document, &PlanDocument::removedOnDisk, this, [this](const QString &path) {
+        m_messages.show({QStringLiteral("disk"), Message::Tone::Warning, tr("“%1” is no longer on disk.").arg(QFileInfo(path).fileName()), {},
+                         {{tr("Save again"), [this] { save(); }}}});
+    });
+    connect(&m_document.recovery(), &Recovery::found, this, [this](const RecoveredPlan &recovered) {
+        m_messages.show({QStringLiteral("recovery ") + recovered.file, Message::Tone::Info, describe(recovered), {},
+                         {{tr("Restore"), [this, recovered] { afterUnsavedHandled([this, recovered] { m_document.restore(recovered); }); }},
+                          {tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); }}}});
+    });
+}
+
+void FileActions::startNew()
+{
+    openSample(QStringLiteral(":/templates/new.trainyard.json"));
+}
+
+void FileActions::openSample(const QString &path)
+{
+    afterUnsavedHandled([this, path] { m_document.openAsNew(path); });
+}
+
+void FileActions::open()
+{
+    if (const QString path = m_prompts.planToOpen(m_window, folder()); !path.isEmpty())
+        open(path);
+}
+
+void FileActions::open(const QString &path)
+{
+    afterUnsavedHandled([this, path] { m_document.open(path); });
+}
+
+void FileActions::openDropped(const QString &path)
+{
+    m_queue.run(this, [path] { return readBytes(path); }, [this, path](const ExpectedAll<QByteArray> &content) {
+        const FileKind kind = content ? kindOf(*content) : FileKind::Plan;   // opening it tells what is wrong
+        if (kind == FileKind::Plan)
+            open(path);
+        else if (kind == FileKind::ModelConfig)
+            useModelConfig(path);
+        else
+            showErrors(QStringLiteral("open"), tr("“%1” is neither a plan nor a model's config.json.").arg(QFileInfo(path).fileName()), {});
+    });
+}
+
+void FileActions::chooseModelConfig()
+{
+    if (const QString path = m_prompts.configToOpen(m_window, folder()); !path.isEmpty())
+        useModelConfig(path);
+}
+
+void FileActions::useModelConfig(const QString &path)
+{
+    m_queue.run(this, [path] { return readHuggingFaceConfig(path.toStdString()); }, [this, path](const Expected<ModelSpec> &model) {
+        if (!model) {
+            showErrors(QStringLiteral("open"), tr("“%1” does not describe a model that can be planned.").arg(QFileInfo(path).fileName()), {model.error()});
+            return;
+        }
+        Plan next = *m_document.plan();
+        next.workload.inlineModel.reset();
+        next.workload.model = QFileInfo(path).absoluteFilePath().toStdString();
+        const QString name = model->name.empty() ? QFileInfo(path).absoluteDir().dirName() : QString::fromStdString(model->name);
+        m_document.apply(std::make_shared<const Plan>(std::move(next)), tr("Train %1").arg(name));
+    });
+}
+
+void FileActions::save()
+{
+    if (m_document.path().isEmpty())
+        saveAs();
+    else
+        m_document.save();
+}
+
+void FileActions::saveAs()
+{
+    QString suggestion = m_document.path();
+    if (suggestion.isEmpty()) {
+        QString name = m_document.displayName().toLower().simplified();
+        name.replace(u' ', u'-').remove(u'/');
+        suggestion = QDir(folder()).filePath(name + QStringLiteral(".trainyard.json"));
+    }
+    if (const QString path = m_prompts.planToSave(m_window, suggestion); !path.isEmpty())
+        m_document.saveAs(path);
+    else
+        m_afterSave = nullptr;
+}
+
+void FileActions::reload()
+{
+    if (!m_document.path().isEmpty())
+        open(m_document.path());
+}
+
+void FileActions::afterUnsavedHandled(std::function<void()> then)
+{
+    if (!m_document.isModified()) {
+        then();
+        return;
+    }
+    switch (m_prompts.unsavedChanges(m_window, m_document.displayName())) {
+    case Prompts::Unsaved::Save:
+        m_afterSave = std::move(then);
+        save();
+        break;
+    case Prompts::Unsaved::Discard:
+        m_document.forgetUnsavedWork();
+        then();
+        break;
+    case Prompts::Unsaved::Cancel:
+        break;
+    }
+}
+
+void FileActions::offerRecovery()
+{
+    m_document.recovery().search();
+}
+
+void FileActions::showErrors(const QString &kind, const QString &headline, const Errors &errors)
+{
+    QStringList lines;
+    for (const Error &error : errors)
+        lines << QString::fromStdString(toString(error));
+    m_messages.show({kind, Message::Tone::Error, headline, lines.join(u'\n'), {}});
+}
+
+QString FileActions::folder() const
+{
+    if (!m_document.path().isEmpty())
+        return QFileInfo(m_document.path()).absolutePath();
+    return m_recent.paths().isEmpty() ? QDir::homePath() : QFileInfo(m_recent.paths().front()).absolutePath();
+}
+
+} // namespace trainyard

@@ -1,0 +1,52 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Everything that begins with a file: new, open, save, drop, reload, recovery, and what to do with unsaved changes first.
+// Talks to the user through the message bar, and through Prompts where only a dialog will do. GUI thread.
+
+#include "models/background_queue.h"
+#include "models/plan_document.h"
+#include "models/recent_files.h"
+
+#include <functional>
+
+namespace trainyard {
+
+class MessageBar;
+class Prompts;
+
+class FileActions : public QObject {
+    Q_OBJECT
+public:
+    FileActions(PlanDocument &document, RecentFiles &recent, Prompts &prompts, MessageBar &messages, QWidget *window);
+    ~FileActions() override;
+
+    void startNew();
+    void openSample(const QString &path);
+    void open();
+    void open(const QString &path);
+    void openDropped(const QString &path); // a plan or a Hugging Face config.json, told by its content
+    void chooseModelConfig();
+    void save();
+    void saveAs();
+    void reload();
+    /// Does `then` at once, after saving, or never, as the user answers.
+    void afterUnsavedHandled(std::function<void()> then);
+    /// Offers what other windows left behind, without a dialog.
+    void offerRecovery();
+
+private:
+    void connectDocument();
+    void useModelConfig(const QString &path);
+    void showErrors(const QString &kind, const QString &headline, const Errors &errors);
+    [[nodiscard]] QString folder() const;
+
+    PlanDocument &m_document;
+    RecentFiles &m_recent;
+    Prompts &m_prompts;
+    MessageBar &m_messages;
+    QWidget *m_window;
+    std::function<void()> m_afterSave;
+    BackgroundQueue m_queue;
+};
+
+} // namespace trainyard

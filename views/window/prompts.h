@@ -1,0 +1,26 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Questions that only a dialog can ask. The window knows this interface; the application answers it with dialogs
+// (app/gui), tests with set answers. GUI thread.
+
+#include <QString>
+
+class QWidget;
+
+namespace trainyard {
+
+class Prompts {
+public:
+    enum class Unsaved { Save, Discard, Cancel };
+    virtual ~Prompts() = default;
+
+    /// Paths; empty where the user thought better of it.
+    virtual QString planToOpen(QWidget *parent, const QString &folder) = 0;
+    virtual QString planToSave(QWidget *parent, const QString &suggestion) = 0;
+    virtual QString configToOpen(QWidget *parent, const QString &folder) = 0;
+    virtual QString pictureToSave(QWidget *parent, const QString &suggestion) = 0;
+    virtual Unsaved unsavedChanges(QWidget *parent, const QString &planName) = 0;
+    virtual void about(QWidget *parent) = 0;
+};
+
+} // namespace trainyard

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/top_bar.h"
+
+#include "views/commands/command_registry.h"
+#include "views/theme/theme.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
+#include <QToolButton>
+
+namespace trainyard {
+
+namespace {
+
+// "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills.
+struct MenuList {
+    const char *title;
+    QStringList ids;
+};
+
+const std::vector<MenuList> &menuLists()
+{
+    static const std::vector<MenuList> lists{
+        {QT_TRANSLATE_NOOP("TopBar", "&File"),
+         {"file.new", "samples", "file.open", "recent", "-", "file.save", "file.saveAs", "file.reload", "-", "file.screenshot", "-", "file.quit"}},
+        {QT_TRANSLATE_NOOP("TopBar", "&Edit"), {"edit.undo", "edit.redo", "-", "edit.copyNumbers"}},
+        {QT_TRANSLATE_NOOP("TopBar", "&View"),
+         {"timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "-", "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload",
+          "view.why", "view.problems", "-", "theme.system", "theme.light", "theme.dark", "theme.highContrast", "-", "view.resetLayout", "view.fullScreen"}},
+        {QT_TRANSLATE_NOOP("TopBar", "&Plan"), {"plan.model", "plan.addDatacenter", "-", "plan.pinBaseline", "plan.clearBaseline", "plan.restoreBaseline"}},
+        {QT_TRANSLATE_NOOP("TopBar", "&Help"), {"help.palette", "help.keys", "help.tour", "-", "help.about"}},
+    };
+    return lists;
+}
+
+} // namespace
+
+TopBar::TopBar(CommandRegistry &registry, QWidget *parent)
+    : QWidget(parent), m_menus(new QMenuBar(this)), m_recent(new QMenu(tr("Open &recent"), this)),
+      m_samples(new QMenu(tr("New from &sample"), this)), m_title(new QLabel(this))
+{
+    auto *row = new QHBoxLayout(this);
+    row->setContentsMargins(4, 3, Theme::kGap, 0);
+    row->setSpacing(2);
+    m_menus->setNativeMenuBar(false);
+    m_menus->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
+    row->addWidget(m_menus);
+    row->addStretch(1);
+    for (const char *id : {"edit.undo", "edit.redo", "plan.pinBaseline", "help.palette"}) {
+        QAction *action = registry.action(QLatin1String(id));
+        if (!action)
+            continue;
+        auto *button = new QToolButton(this);
+        button->setDefaultAction(action);
+        button->setToolButtonStyle(Qt::ToolButtonIconOnly);
+        button->setProperty("isFlat", true);
+        button->setFocusPolicy(Qt::TabFocus);
+        button->setAccessibleName(action->text().remove(u'&'));
+        row->addWidget(button);
+    }
+    // Centred over the window, whatever stands at its sides.
+    m_title->setFont(uiFont(0, QFont::DemiBold));
+    m_title->setAlignment(Qt::AlignCenter);
+    m_title->setAttribute(Qt::WA_TransparentForMouseEvents);
+    fillMenus(registry);
+}
+
+void TopBar::fillMenus(CommandRegistry &registry)
+{
+    for (const MenuList &list : menuLists()) {
+        QMenu *menu = m_menus->addMenu(tr(list.title));
+        menu->setToolTipsVisible(false);
+        connect(menu, &QMenu::aboutToShow, &registry, &CommandRegistry::refresh);
+        for (const QString &id : list.ids) {
+            if (id == QLatin1String("-"))
+                menu->addSeparator();
+            else if (id == QLatin1String("recent"))
+                menu->addMenu(m_recent);
+            else if (id == QLatin1String("samples"))
+                menu->addMenu(m_samples);
+            else if (QAction *action = registry.action(id))
+                menu->addAction(action);
+        }
+    }
+}
+
+void TopBar::setTitle(const QString &name, bool isModified)
+{
+    m_text = isModified ? tr("%1 — edited").arg(name) : name;
+    resizeEvent(nullptr);
+}
+
+void TopBar::resizeEvent(QResizeEvent *)
+{
+    const int side = m_menus->sizeHint().width() + Theme::kGap;
+    const int room = std::max(0, width() - 2 * side);
+    m_title->setGeometry(side, 3, room, height() - 3);
+    m_title->setText(m_title->fontMetrics().elidedText(m_text, Qt::ElideRight, room));
+}
+
+} // namespace trainyard
