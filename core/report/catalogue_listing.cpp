@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/catalogue_listing.h"
+
+#include "core/report/json_internal.h"
+#include "core/report/number_text.h"
+#include "core/report/text_table.h"
+#include "core/workload/model_math.h"
+
+namespace trainyard {
+
+namespace {
+
+using Cell = CatalogueListing::Cell;
+
+/// In the catalogue's structs 0 stands for "unknown" or "has none".
+Cell known(double value)
+{
+    return value == 0 ? Cell() : Cell(value);
+}
+
+std::string cellText(const Cell &cell)
+{
+    if (const double *number = std::get_if<double>(&cell))
+        return *number == std::floor(*number) && std::abs(*number) < 1e6 ? std::to_string(static_cast<long long>(*number)) : countText(*number);
+    if (const bool *flag = std::get_if<bool>(&cell))
+        return *flag ? "yes" : "no";
+    if (const std::string *text = std::get_if<std::string>(&cell))
+        return *text;
+    return "\u2013";
+}
+
+Json cellJson(const Cell &cell)
+{
+    if (const double *number = std::get_if<double>(&cell))
+        return *number == std::floor(*number) && std::abs(*number) < 1e15 ? Json(static_cast<std::int64_t>(*number)) : finite(*number);
+    if (const bool *flag = std::get_if<bool>(&cell))
+        return *flag;
+    if (const std::string *text = std::get_if<std::string>(&cell))
+        return *text;
+    if (const auto *map = std::get_if<std::map<std::string, std::string>>(&cell))
+        return *map;
+    return nullptr;
+}
+
+} // namespace
+
+CatalogueListing gpuListing(const Catalogue &catalogue)
+{
+    CatalogueListing listing{"gpus",
+                             {{"id", "id"}, {"name", "name"}, {"vendor", ""}, {"architecture", "architecture"},
+                              {"memory_gb", "GB"}, {"memory_gbytes_per_s", "GB/s"}, {"fp32_tflops", ""}, {"tf32_tflops", ""},
+                              {"fp16_tflops", ""}, {"bf16_tflops", "bf16 TFLOP/s"}, {"fp8_tflops", "fp8"}, {"mxfp8_tflops", ""},
+                              {"nvfp4_tflops", ""}, {"link_gbytes_per_s", "link GB/s"}, {"link_domain", ""},
+                              {"pcie_gbytes_per_s", ""}, {"fabric_gbps", ""}, {"tdp_watts", "W"}, {"usd_per_hour", "$/h"}, {"sources", ""}},
+                             {}};
+    for (const GpuSpec &gpu : catalogue.gpus) {
+        std::vector<Cell> row{gpu.id, gpu.name, gpu.vendor, gpu.architecture, known(double(gpu.memoryBytes) / 1e9), known(gpu.memoryGBps)};
+        for (const double peak : gpu.peakTflops)
+            row.push_back(known(peak));
+        for (const double value : {gpu.linkGBps, double(gpu.linkDomain), gpu.pcieGBps, gpu.fabricGbps, gpu.tdpWatts, gpu.usdPerHour})
+            row.push_back(known(value));
+        row.push_back(gpu.sources);
+        listing.rows.push_back(std::move(row));
+    }
+    return listing;
+}
+
+CatalogueListing modelListing(const Catalogue &catalogue)
+{
+    CatalogueListing listing{"models",
+                             {{"id", "id"}, {"name", "name"}, {"parameters", "parameters"}, {"active_parameters", "active"},
+                              {"published_parameters", "published"}, {"layers", "layers"}, {"hidden", "hidden"}, {"heads", "heads"},
+                              {"kv_heads", "kv"}, {"head_dim", ""}, {"ffn", "ffn"}, {"vocab", "vocab"}, {"gated_ffn", ""},
+                              {"tied_embeddings", ""}, {"attention", ""}, {"experts", "experts"}, {"experts_per_token", ""},
+                              {"expert_ffn", ""}, {"shared_expert_ffn", ""}, {"dense_layers", ""}, {"source", ""}},
+                             {}};
+    for (const ModelSpec &m : catalogue.models) {
+        const Cell latent = std::string(m.attention == AttentionKind::Latent ? "latent" : "grouped");
+        listing.rows.push_back({m.id, m.name, totalParameters(m), activeParameters(m), known(m.publishedParameters),
+                                double(m.layers), double(m.hidden), double(m.heads), double(m.kvHeads), double(m.headDim),
+                                double(m.ffn), double(m.vocab), m.gatedFfn, m.tiedEmbeddings, latent, known(m.experts),
+                                known(m.expertsPerToken), known(m.expertFfn), known(m.sharedExpertFfn),
+                                m.isMoe() ? Cell(double(m.denseLayers)) : Cell(), m.source});
+    }
+    return listing;
+}
+
+CatalogueListing linkListing(const Catalogue &catalogue)
+{
+    CatalogueListing listing{"links", {{"from", "from"}, {"to", "to"}, {"rtt_ms", "RTT ms"}, {"usd_per_gb", "$/GB"}, {"source", ""}}, {}};
+    for (const RegionLink &link : catalogue.regionLinks) {
+        const Region *from = catalogue.region(link.from);
+        const Cell price = link.usdPerGb ? Cell(*link.usdPerGb) : from ? Cell(from->egressUsdPerGb) : Cell();
+        listing.rows.push_back({link.from, link.to, link.rttMs, price, link.source});
+    }
+    return listing;
+}
+
+CatalogueListing priceListing(const Catalogue &catalogue)
+{
+    CatalogueListing listing{"prices", {{"what", "what"}, {"id", "id"}, {"usd", "$"}, {"unit", "per"}, {"source", "source"}}, {}};
+    for (const GpuSpec &gpu : catalogue.gpus) {
+        const auto source = gpu.sources.find("usd_per_hour");
+        listing.rows.push_back({"gpu", gpu.id, known(gpu.usdPerHour), "hour", source == gpu.sources.end() ? Cell() : Cell(source->second)});
+    }
+    for (const Region &region : catalogue.regions) {
+        listing.rows.push_back({"egress", region.id, region.egressUsdPerGb, "GB", region.source});
+        if (region.usdPerKwh > 0)
+            listing.rows.push_back({"power", region.id, region.usdPerKwh, "kWh", region.source});
+    }
+    return listing;
+}
+
+std::string listingTable(const CatalogueListing &listing)
+{
+    std::vector<TextTable::Align> align;
+    std::vector<std::string> headings;
+    for (std::size_t c = 0; c < listing.columns.size(); ++c) {
+        if (listing.columns[c].heading.empty())
+            continue;
+        const bool isText = !listing.rows.empty() && std::holds_alternative<std::string>(listing.rows.front()[c]);
+        align.push_back(isText ? TextTable::Align::Left : TextTable::Align::Right);
+        headings.push_back(listing.columns[c].heading);
+    }
+    TextTable table(align, headings);
+    for (const auto &row : listing.rows) {
+        std::vector<std::string> cells;
+        for (std::size_t c = 0; c < row.size(); ++c) {
+            if (!listing.columns[c].heading.empty())
+                cells.push_back(cellText(row[c]));
+        }
+        table.add(cells);
+    }
+    return table.text();
+}
+
+std::string listingJson(const CatalogueListing &listing)
+{
+    Json rows = Json::array();
+    for (const auto &row : listing.rows) {
+        Json object = Json::object();
+        for (std::size_t c = 0; c < row.size(); ++c)
+            object[listing.columns[c].key] = cellJson(row[c]);
+        rows.push_back(std::move(object));
+    }
+    return dumped({{listing.name, rows}});
+}
+
+} // namespace trainyard

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/chrome_trace.h"
+
+#include "core/report/json_internal.h"
+#include "core/report/track_names.h"
+
+#include <cstdio>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+std::string quoted(const std::string &text)
+{
+    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Events one after the other, with the commas where they belong.
+class EventList {
+public:
+    explicit EventList(std::ostream &out) : m_out(out) {}
+    std::ostream &next()
+    {
+        m_out << (m_isFirst ? "\n" : ",\n");
+        m_isFirst = false;
+        return m_out;
+    }
+
+private:
+    std::ostream &m_out;
+    bool m_isFirst = true;
+};
+
+struct Place { int pid = 0, tid = 0; };
+
+/// The format counts microseconds; three decimals keep the nanoseconds.
+std::string microseconds(Nanoseconds ns)
+{
+    char text[40];
+    std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(ns / 1000), static_cast<long long>(ns % 1000));
+    return text;
+}
+
+std::vector<Place> writeNames(const Evaluation &evaluation, EventList &events)
+{
+    std::map<std::pair<int, int>, int> processes;   // (pipeline class, datacenter) -> pid
+    std::vector<Place> places;
+    for (const Track &track : evaluation.timeline.tracks) {
+        const auto [it, isNew] = processes.try_emplace({track.pipelineClass, datacenterOf(evaluation, track)}, int(processes.size()) + 1);
+        const Place place{it->second, int(places.size()) + 1};
+        if (isNew) {
+            const std::string name = datacenterName(evaluation, track) + " \u00b7 " + pipelinesName(evaluation, track);
+            events.next() << R"({"name":"process_name","ph":"M","pid":)" << place.pid << R"(,"args":{"name":)" << quoted(name) << "}}";
+            events.next() << R"({"name":"process_sort_index","ph":"M","pid":)" << place.pid << R"(,"args":{"sort_index":)" << place.pid << "}}";
+        }
+        events.next() << R"({"name":"thread_name","ph":"M","pid":)" << place.pid << R"(,"tid":)" << place.tid
+                      << R"(,"args":{"name":)" << quoted(trackName(track)) << "}}";
+        events.next() << R"({"name":"thread_sort_index","ph":"M","pid":)" << place.pid << R"(,"tid":)" << place.tid
+                      << R"(,"args":{"sort_index":)" << place.tid << "}}";
+        places.push_back(place);
+    }
+    return places;
+}
+
+void writeSpan(const Timeline &timeline, std::size_t i, Place place, std::ostream &out)
+{
+    const char *kind = toString(timeline.kind[i]);
+    out << R"({"name":")" << kind;
+    if (timeline.microBatch[i] >= 0)
+        out << ' ' << timeline.microBatch[i];
+    out << R"(","cat":")" << kind << R"(","ph":"X","ts":)" << microseconds(timeline.start[i]) << R"(,"dur":)"
+        << microseconds(timeline.end[i] - timeline.start[i]) << R"(,"pid":)" << place.pid << R"(,"tid":)" << place.tid;
+    if (timeline.microBatch[i] >= 0)
+        out << R"(,"args":{"micro_batch":)" << timeline.microBatch[i] << R"(,"chunk":)" << timeline.chunk[i] << '}';
+    out << '}';
+}
+
+void writeArrow(const Timeline &timeline, std::uint32_t from, std::uint32_t to, const std::vector<Place> &places, EventList &events)
+{
+    // An arrow leaves the slice that encloses its time, so just before the end.
+    const Nanoseconds leaves = std::max(timeline.start[from], timeline.end[from] - 1);
+    const Place a = places[timeline.trackOf[from]], b = places[timeline.trackOf[to]];
+    events.next() << R"({"name":"wan","cat":"wan","ph":"s","id":)" << to << R"(,"ts":)" << microseconds(leaves) << R"(,"pid":)"
+                  << a.pid << R"(,"tid":)" << a.tid << '}';
+    events.next() << R"({"name":"wan","cat":"wan","ph":"f","bp":"e","id":)" << to << R"(,"ts":)" << microseconds(timeline.start[to])
+                  << R"(,"pid":)" << b.pid << R"(,"tid":)" << b.tid << '}';
+}
+
+} // namespace
+
+void writeChromeTrace(const Evaluation &evaluation, std::ostream &out)
+{
+    const Timeline &timeline = evaluation.timeline;
+    out << R"({"displayTimeUnit":"ms","otherData":{"generator":"trainyard )" TRAINYARD_VERSION R"(","plan":)"
+        << quoted(evaluation.plan->name) << R"(},"traceEvents":[)";
+    EventList events(out);
+    const std::vector<Place> places = writeNames(evaluation, events);
+    for (std::size_t i = 0; i < timeline.spanCount(); ++i)
+        writeSpan(timeline, i, places[timeline.trackOf[i]], events.next());
+    for (std::uint32_t i = 0; i < timeline.spanCount(); ++i) {
+        const std::uint32_t cause = timeline.cause[i];
+        const bool isWan = timeline.kind[i] == WorkKind::WanTransfer;
+        if (cause != kNoSpan && timeline.trackOf[cause] != timeline.trackOf[i]
+            && (isWan || timeline.kind[cause] == WorkKind::WanTransfer))
+            writeArrow(timeline, cause, i, places, events);
+    }
+    out << "\n]}\n";
+}
+
+} // namespace trainyard

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/comparison.h"
+
+#include "core/plan/plan_diff.h"
+#include "core/report/json_internal.h"
+#include "core/report/metric_rows.h"
+#include "core/report/number_text.h"
+#include "core/report/text_table.h"
+
+#include <charconv>
+
+namespace trainyard {
+
+namespace {
+
+std::vector<MetricRow> allRows(const Evaluation &evaluation)
+{
+    std::vector<MetricRow> rows = metricRows(evaluation);
+    std::vector<MetricRow> seconds = breakdownRows(evaluation);
+    if (seconds.empty()) {
+        // The columns of a CSV file must not depend on what the first plan has.
+        static const Evaluation sample = [] {
+            Evaluation e;
+            e.metrics.breakdown.emplace();
+            return e;
+        }();
+        seconds = breakdownRows(sample);
+        for (MetricRow &row : seconds)
+            row.value.reset();
+    }
+    rows.insert(rows.end(), seconds.begin(), seconds.end());
+    return rows;
+}
+
+std::string exactText(const Metric &value)
+{
+    if (!value || !std::isfinite(*value))
+        return {};
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, *value).ptr;
+    return {text, end};
+}
+
+} // namespace
+
+std::string csvField(const std::string &text)
+{
+    if (text.find_first_of(",\"\r\n") == std::string::npos)
+        return text;
+    std::string quoted = "\"";
+    for (const char c : text)
+        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
+{
+    std::vector<TextTable::Align> align{TextTable::Align::Left};
+    std::vector<std::string> headings{""};
+    for (std::size_t p = 0; p < plans.size(); ++p) {
+        align.push_back(TextTable::Align::Right);
+        headings.push_back(plans[p].name);
+        if (p > 0) {
+            align.push_back(TextTable::Align::Right);
+            headings.emplace_back("");
+        }
+    }
+    TextTable table(align, headings);
+    std::vector<std::vector<MetricRow>> rows;
+    for (const NamedEvaluation &plan : plans)
+        rows.push_back(allRows(*plan.evaluation));
+    for (std::size_t r = 0; r < rows.front().size(); ++r) {
+        bool isWorthALine = false;
+        std::vector<std::string> cells{rows.front()[r].label};
+        for (std::size_t p = 0; p < plans.size(); ++p) {
+            const MetricRow &row = rows[p][r];
+            const Metric &base = rows.front()[r].value;
+            isWorthALine |= row.value.value_or(0) != 0;
+            cells.push_back(valueText(row));
+            if (p > 0)
+                cells.push_back(row.value && base ? changeText(*base, *row.value) : "");
+        }
+        if (isWorthALine)
+            table.add(cells);
+    }
+    std::string text = table.text();
+    for (std::size_t p = 1; p < plans.size(); ++p) {
+        text += "\n" + plans[p].name + " differs from " + plans.front().name + ":\n";
+        for (const std::string &sentence : describeDifferences(*plans.front().evaluation->plan, *plans[p].evaluation->plan))
+            text += "  " + sentence + "\n";
+    }
+    for (const NamedEvaluation &plan : plans) {
+        if (!plan.evaluation->feasible())
+            text += "\n" + plan.name + " is not feasible.\n";
+    }
+    return text;
+}
+
+std::string comparisonJson(const std::vector<NamedEvaluation> &plans)
+{
+    Json list = Json::array();
+    const std::vector<MetricRow> base = allRows(*plans.front().evaluation);
+    for (const NamedEvaluation &plan : plans) {
+        Json change = Json::object();
+        const std::vector<MetricRow> rows = allRows(*plan.evaluation);
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            const bool isComparable = rows[r].value && base[r].value && *base[r].value != 0;
+            change[rows[r].key] = isComparable ? finite(*rows[r].value / *base[r].value - 1) : Json(nullptr);
+        }
+        list.push_back({{"name", plan.name}, {"source", plan.source},
+                        {"differences", describeDifferences(*plans.front().evaluation->plan, *plan.evaluation->plan)},
+                        {"metrics", metricsObject(*plan.evaluation)}, {"change", change}});
+    }
+    return dumped({{"plans", list}});
+}
+
+std::string comparisonCsv(const std::vector<NamedEvaluation> &plans)
+{
+    std::string text = "name,source,feasible";
+    for (const MetricRow &row : allRows(*plans.front().evaluation))
+        text += "," + row.key;
+    text += "\n";
+    for (const NamedEvaluation &plan : plans) {
+        text += csvField(plan.name) + "," + csvField(plan.source) + (plan.evaluation->feasible() ? ",true" : ",false");
+        for (const MetricRow &row : allRows(*plan.evaluation))
+            text += "," + exactText(row.value);
+        text += "\n";
+    }
+    return text;
+}
+
+} // namespace trainyard

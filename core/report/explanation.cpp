@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/explanation.h"
+
+#include "core/report/json_internal.h"
+#include "core/report/metric_rows.h"
+#include "core/report/number_text.h"
+#include "core/report/text_table.h"
+#include "core/report/track_names.h"
+#include "core/timeline/analysis.h"
+
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+struct PathSummary {
+    std::vector<std::uint32_t> spans;
+    std::array<Nanoseconds, kWorkKindCount> byKind{};
+    std::array<int, kWorkKindCount> count{};
+    Nanoseconds inTransit = 0;     // between spans: latency, local transfers, waiting
+};
+
+/// Spans of the path may overlap where a lag is negative (a reduction that starts early): only new time counts.
+PathSummary summarize(const Timeline &timeline)
+{
+    PathSummary path;
+    path.spans = criticalPath(timeline);
+    Nanoseconds reached = 0;
+    for (const std::uint32_t span : path.spans) {
+        const Nanoseconds from = std::max(reached, timeline.start[span]);
+        path.inTransit += from - reached;
+        const auto kind = std::size_t(timeline.kind[span]);
+        path.byKind[kind] += std::max<Nanoseconds>(0, timeline.end[span] - from);
+        path.count[kind] += 1;
+        reached = std::max(from, timeline.end[span]);
+    }
+    return path;
+}
+
+double seconds(Nanoseconds ns)
+{
+    return toSeconds(ns).value;
+}
+
+std::vector<std::uint32_t> computeTracks(const Timeline &timeline)
+{
+    std::vector<std::uint32_t> tracks;
+    for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t) {
+        if (timeline.tracks[t].stream == Stream::Compute)
+            tracks.push_back(t);
+    }
+    return tracks;
+}
+
+std::string stagesTable(const Evaluation &evaluation)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const std::vector<StageTime> times = stageTimes(timeline);
+    const std::vector<std::uint32_t> tracks = computeTracks(timeline);
+    using enum TextTable::Align;
+    TextTable table({Left, Left, Left, Right, Right, Right, Right, Right, Right},
+                    {"datacenter", "pipelines", "stage", "compute", "bubble", "WAN", "local transfer", "reduction", "optimizer"});
+    for (std::size_t i = 0; i < times.size() && i < tracks.size(); ++i) {
+        const Track &track = timeline.tracks[tracks[i]];
+        const StageTime &t = times[i];
+        table.add({datacenterName(evaluation, track), pipelinesName(evaluation, track), std::to_string(track.stage),
+                   secondsText(seconds(t.compute)), secondsText(seconds(t.bubble)), secondsText(seconds(t.wan)),
+                   secondsText(seconds(t.pipeline)), secondsText(seconds(t.reduce)), secondsText(seconds(t.optimizer))});
+    }
+    return table.text();
+}
+
+std::string pathTable(const Timeline &timeline)
+{
+    const PathSummary path = summarize(timeline);
+    const double total = std::max(1e-12, seconds(timeline.duration));
+    using enum TextTable::Align;
+    TextTable table({Left, Right, Right, Right}, {"on the critical path", "time", "share", "spans"});
+    for (std::size_t k = 0; k < kWorkKindCount; ++k) {
+        if (path.count[k] > 0)
+            table.add({toString(WorkKind(k)), secondsText(seconds(path.byKind[k])), percentText(seconds(path.byKind[k]) / total), std::to_string(path.count[k])});
+    }
+    if (path.inTransit > 0)
+        table.add({"in transit between them", secondsText(seconds(path.inTransit)), percentText(seconds(path.inTransit) / total), ""});
+    return table.text();
+}
+
+Json pathJson(const Evaluation &evaluation)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const PathSummary path = summarize(timeline);
+    Json kinds = Json::object();
+    for (std::size_t k = 0; k < kWorkKindCount; ++k) {
+        if (path.count[k] > 0)
+            kinds[toString(WorkKind(k))] = {{"seconds", seconds(path.byKind[k])}, {"spans", path.count[k]}};
+    }
+    Json spans = Json::array();
+    for (const std::uint32_t s : path.spans) {
+        const Track &track = timeline.tracks[timeline.trackOf[s]];
+        spans.push_back({{"datacenter", datacenterName(evaluation, track)}, {"stage", track.stage}, {"stream", toString(track.stream)},
+                         {"kind", toString(timeline.kind[s])},
+                         {"micro_batch", timeline.microBatch[s] >= 0 ? Json(timeline.microBatch[s]) : Json(nullptr)},
+                         {"start_s", seconds(timeline.start[s])}, {"end_s", seconds(timeline.end[s])}});
+    }
+    return {{"by_kind", kinds}, {"in_transit_s", seconds(path.inTransit)}, {"spans", spans}};
+}
+
+Json stagesJson(const Evaluation &evaluation)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const std::vector<StageTime> times = stageTimes(timeline);
+    const std::vector<std::uint32_t> tracks = computeTracks(timeline);
+    Json stages = Json::array();
+    for (std::size_t i = 0; i < times.size() && i < tracks.size(); ++i) {
+        const Track &track = timeline.tracks[tracks[i]];
+        const StageTime &t = times[i];
+        stages.push_back({{"datacenter", datacenterName(evaluation, track)}, {"pipeline_class", track.pipelineClass},
+                          {"stage", track.stage}, {"compute_s", seconds(t.compute)}, {"bubble_s", seconds(t.bubble)},
+                          {"wan_s", seconds(t.wan)}, {"pipeline_s", seconds(t.pipeline)}, {"reduce_s", seconds(t.reduce)},
+                          {"optimizer_s", seconds(t.optimizer)}, {"offload_s", seconds(t.offload)}});
+    }
+    return stages;
+}
+
+} // namespace
+
+std::string explanationTable(const Evaluation &evaluation)
+{
+    if (evaluation.timeline.isEmpty())
+        return evaluation.layout.unseated.empty() ? "Nothing was simulated.\n" : evaluation.layout.unseated + "\n";
+    const double total = evaluation.metrics.iterationTime.value_or(0);
+    using enum TextTable::Align;
+    TextTable breakdown({Left, Right, Right}, {"of " + secondsText(total) + ", slowest pipeline", "time", "share"});
+    for (const MetricRow &row : breakdownRows(evaluation)) {
+        if (*row.value > 0 && total > 0)
+            breakdown.add({row.label, valueText(row), percentText(*row.value / total)});
+    }
+    return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation);
+}
+
+std::string explanationJson(const Evaluation &evaluation)
+{
+    const Json metrics = metricsObject(evaluation);
+    Json json{{"name", evaluation.plan->name}, {"iteration_time_s", metrics["iteration_time_s"]}, {"breakdown_s", metrics["breakdown_s"]},
+              {"critical_path", nullptr}, {"stages", nullptr}};
+    if (!evaluation.timeline.isEmpty()) {
+        json["critical_path"] = pathJson(evaluation);
+        json["stages"] = stagesJson(evaluation);
+    }
+    return dumped(json);
+}
+
+} // namespace trainyard

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/html_tables_internal.h"
+
+#include "core/report/markup.h"
+#include "core/report/metric_rows.h"
+#include "core/report/number_text.h"
+
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+using markup::escaped;
+
+std::string cell(const std::string &text, const char *styleClass = "")
+{
+    return *styleClass ? "<td class=\"" + std::string(styleClass) + "\">" + escaped(text) + "</td>" : "<td>" + escaped(text) + "</td>";
+}
+
+std::string headings(std::initializer_list<const char *> names)
+{
+    std::string html = "<tr>";
+    for (const char *name : names)
+        html += "<th>" + escaped(name) + "</th>";
+    return html + "</tr>";
+}
+
+const char *judged(const MetricRow &row, const Metric &base)
+{
+    if (!row.value || !base || *row.value == *base || row.better == Better::Neither)
+        return "change muted";
+    return (*row.value < *base) == (row.better == Better::Lower) ? "change good" : "change bad";
+}
+
+std::vector<MetricRow> rowsOf(const Evaluation &evaluation)
+{
+    std::vector<MetricRow> rows = metricRows(evaluation);
+    for (MetricRow &row : breakdownRows(evaluation)) {
+        row.label = "time: " + row.label;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+} // namespace
+
+std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
+{
+    std::vector<std::vector<MetricRow>> columns;
+    std::size_t longest = 0;
+    std::string html = "<table><tr><th></th>";
+    for (const NamedEvaluation &plan : plans) {
+        columns.push_back(rowsOf(*plan.evaluation));
+        longest = columns.back().size() > columns[longest].size() ? columns.size() - 1 : longest;
+        html += "<th" + std::string(columns.size() > 1 ? " colspan=\"2\"" : "") + ">" + escaped(plan.name) + "</th>";
+    }
+    html += "</tr>";
+    for (std::size_t r = 0; r < columns[longest].size(); ++r) {
+        std::string line = "<tr>" + cell(columns[longest][r].label);
+        bool isWorthALine = false;
+        for (std::size_t p = 0; p < columns.size(); ++p) {
+            const MetricRow row = r < columns[p].size() ? columns[p][r] : MetricRow{};
+            const Metric base = r < columns.front().size() ? columns.front()[r].value : Metric();
+            isWorthALine |= row.value.value_or(0) != 0;
+            line += cell(valueText(row));
+            if (p > 0)
+                line += cell(row.value && base ? changeText(*base, *row.value) : "", judged(row, base));
+        }
+        if (isWorthALine)
+            html += line + "</tr>";
+    }
+    return html + "</table>";
+}
+
+std::string memoryTable(const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.memory)
+        return {};
+    std::string html = "<table>" + headings({"stage", "weights", "gradients", "optimizer", "activations", "buffers", "peak", "reserved", "on device", "capacity", "micro-batches in flight", ""});
+    for (const StageMemory &s : evaluation.metrics.memory->perStage) {
+        html += "<tr>" + cell(std::to_string(s.stage));
+        for (const std::int64_t bytes : {s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.peak, s.reserved, s.device, s.capacity})
+            html += cell(bytesText(double(bytes)));
+        html += cell(plainText(s.inFlight)) + (s.fits() ? cell("fits", "good") : cell("does not fit", "bad")) + "</tr>";
+    }
+    return html + "</table>";
+}
+
+std::string linkTable(const Evaluation &evaluation)
+{
+    if (evaluation.metrics.wanLinks.empty())
+        return {};
+    std::string html = "<table>" + headings({"link", "round trip", "capacity", "an iteration, there", "back", "use", "connections a node pair", "a node pair reaches"});
+    for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
+        const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
+        const bool isUsed = use.tcpConnections > 0;
+        html += "<tr>" + cell(link.between[0] + " \u2013 " + link.between[1]) + cell(plainText(link.rttMs) + " ms")
+            + cell(plainText(link.capacityGbps) + " Gbps") + cell(bytesText(use.bytes[0])) + cell(bytesText(use.bytes[1]))
+            + cell(percentText(use.utilization)) + cell(isUsed ? std::to_string(use.tcpConnections) : "\u2013")
+            + cell(isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013") + "</tr>";
+    }
+    return html + "</table>";
+}
+
+std::string placementTable(const Evaluation &evaluation)
+{
+    const Layout &layout = evaluation.layout;
+    if (layout.classes.empty())
+        return layout.unseated.empty() ? std::string() : "<p class=\"bad\">" + escaped(layout.unseated) + "</p>";
+    std::string html = "<table>" + headings({"stages", "datacenter", "GPU", "pipelines", "micro-batches each", "layers"});
+    for (const PipelineClass &c : layout.classes) {
+        for (std::size_t s = 0; s < c.seats.size();) {
+            std::size_t end = s + 1;
+            while (end < c.seats.size() && c.seats[end] == c.seats[s])
+                ++end;
+            int layers = 0;
+            for (std::size_t i = s; i < end && i < layout.chunks.size(); ++i) {
+                for (const StageChunk &chunk : layout.chunks[i])
+                    layers += chunk.layers;
+            }
+            const Datacenter &where = evaluation.plan->cluster.datacenters.at(std::size_t(c.seats[s].datacenter));
+            const Pool &pool = where.pools.at(std::size_t(c.seats[s].pool));
+            const std::string range = end - s == 1 ? std::to_string(s) : std::to_string(s) + "\u2013" + std::to_string(end - 1);
+            html += "<tr>" + cell(range) + cell(where.label()) + cell(pool.inlineGpu ? pool.inlineGpu->name : pool.gpu)
+                + cell(std::to_string(c.pipelines)) + cell(std::to_string(c.microBatches)) + cell(std::to_string(layers)) + "</tr>";
+            s = end;
+        }
+    }
+    return html + "</table>";
+}
+
+std::string workLegend(const Timeline &timeline)
+{
+    std::array<bool, kWorkKindCount> isThere{};
+    for (const WorkKind kind : timeline.kind)
+        isThere[std::size_t(kind)] = true;
+    std::string html;
+    for (std::size_t k = 0; k < kWorkKindCount; ++k) {
+        if (isThere[k]) {
+            html += "<span><svg viewBox=\"0 0 11 11\">" + markup::rect(0, 0, 11, 11, markup::workClass(WorkKind(k))) + "</svg>"
+                + escaped(toString(WorkKind(k))) + "</span>";
+        }
+    }
+    return html.empty() ? html : "<div class=\"legend\">" + html + "</div>";
+}
+
+} // namespace trainyard

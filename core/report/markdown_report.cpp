@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/markdown_report.h"
+
+#include "core/plan/plan_diff.h"
+#include "core/report/metric_rows.h"
+#include "core/report/number_text.h"
+
+namespace trainyard {
+
+namespace {
+
+/// A name must not end a table cell or start markup.
+std::string escaped(const std::string &text)
+{
+    std::string safe;
+    for (const char c : text) {
+        if (std::string_view("|\\`*_<>[]#").find(c) != std::string_view::npos)
+            safe += '\\';
+        safe += c == '\n' ? ' ' : c;
+    }
+    return safe;
+}
+
+void addMetrics(std::string &text, const std::vector<NamedEvaluation> &plans)
+{
+    text += "| |";
+    for (const NamedEvaluation &plan : plans)
+        text += " " + escaped(plan.name) + " |";
+    text += "\n|---|";
+    for (std::size_t p = 0; p < plans.size(); ++p)
+        text += "---:|";
+    text += "\n";
+    std::vector<std::vector<MetricRow>> rows;
+    for (const NamedEvaluation &plan : plans) {
+        rows.push_back(metricRows(*plan.evaluation));
+        for (MetricRow &row : breakdownRows(*plan.evaluation))
+            rows.back().push_back(std::move(row));
+    }
+    for (std::size_t r = 0; r < rows.front().size(); ++r) {
+        text += "| " + rows.front()[r].label + " |";
+        for (const auto &column : rows)
+            text += " " + (r < column.size() ? valueText(column[r]) : std::string("\u2013")) + " |";
+        text += "\n";
+    }
+}
+
+void addMemory(std::string &text, const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.memory)
+        return;
+    text += "\n### Memory of one GPU of each stage\n\n| stage | weights | gradients | optimizer | activations | buffers | on device | capacity | |\n"
+            "|---:|---:|---:|---:|---:|---:|---:|---:|---|\n";
+    for (const StageMemory &s : evaluation.metrics.memory->perStage) {
+        text += "| " + std::to_string(s.stage);
+        for (const std::int64_t bytes : {s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.device, s.capacity})
+            text += " | " + bytesText(double(bytes));
+        text += s.fits() ? " | |\n" : " | does not fit |\n";
+    }
+}
+
+void addLinks(std::string &text, const Evaluation &evaluation)
+{
+    if (evaluation.metrics.wanLinks.empty())
+        return;
+    text += "\n### WAN links\n\n| link | an iteration | use | connections |\n|---|---:|---:|---:|\n";
+    for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
+        const auto &between = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link)).between;
+        text += "| " + escaped(between[0]) + " \u2013 " + escaped(between[1]) + " | " + bytesText(use.totalBytes()) + " | "
+            + percentText(use.utilization) + " | " + (use.tcpConnections > 0 ? std::to_string(use.tcpConnections) : "\u2013") + " |\n";
+    }
+}
+
+} // namespace
+
+std::string markdownReport(const std::vector<NamedEvaluation> &plans)
+{
+    std::string text = "# " + escaped(plans.front().name) + "\n\n";
+    addMetrics(text, plans);
+    for (std::size_t p = 0; p < plans.size(); ++p) {
+        const Evaluation &evaluation = *plans[p].evaluation;
+        text += "\n## " + escaped(plans[p].name) + "\n\n";
+        text += evaluation.feasible() ? "Feasible." : "**Not feasible.**";
+        if (!evaluation.metrics.confidence.label.empty())
+            text += " Confidence: " + evaluation.metrics.confidence.label + ".";
+        text += "\n";
+        if (p > 0) {
+            text += "\nDifferences from " + escaped(plans.front().name) + ":\n\n";
+            for (const std::string &sentence : describeDifferences(*plans.front().evaluation->plan, *evaluation.plan))
+                text += "- " + escaped(sentence) + "\n";
+        }
+        if (!evaluation.problems.empty())
+            text += "\n### Problems\n\n";
+        for (const Problem &problem : evaluation.problems)
+            text += std::string("- ") + (problem.severity == Severity::Blocking ? "**" + escaped(problem.text) + "**" : escaped(problem.text)) + "\n";
+        addMemory(text, evaluation);
+        addLinks(text, evaluation);
+    }
+    return text;
+}
+
+} // namespace trainyard

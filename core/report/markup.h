@@ -1,0 +1,25 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Small helpers for the pages that the report writes: escaping, coordinates, and the colour class of a kind of work.
+// Colours themselves are in the style sheet (report_style.h), so that light and dark need one picture only.
+
+#include "core/timeline/timeline.h"
+
+#include <string>
+#include <string_view>
+
+namespace trainyard::markup {
+
+/// Text for HTML and SVG, attributes included.
+[[nodiscard]] std::string escaped(std::string_view text);
+/// A coordinate with at most two decimals, in any locale with a point.
+[[nodiscard]] std::string coordinate(double value);
+/// "k-forward", "k-gradient-reduce": the style class of a kind of work.
+[[nodiscard]] std::string workClass(WorkKind kind);
+/// <rect> with a style class and, where it is not empty, a tooltip.
+[[nodiscard]] std::string rect(double x, double y, double width, double height, std::string_view styleClass,
+                               std::string_view tooltip = {});
+/// <text> at a baseline point.
+[[nodiscard]] std::string text(double x, double y, std::string_view styleClass, std::string_view content);
+
+} // namespace trainyard::markup

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/metric_rows.h"
+
+#include "core/report/number_text.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+std::vector<MetricRow> metricRows(const Evaluation &evaluation)
+{
+    using enum MetricUnit;
+    const Metrics &m = evaluation.metrics;
+    Metric peak, device, capacity, wanBytes, wanUse;
+    if (m.memory) {
+        peak = double(m.memory->peak);
+        capacity = double(m.memory->capacity);
+        for (const StageMemory &stage : m.memory->perStage) {
+            if (stage.stage == m.memory->fullestStage)
+                device = double(stage.device);
+        }
+    }
+    if (!evaluation.plan->cluster.wanLinks.empty()) {
+        wanBytes = m.wanBytesPerIteration;
+        wanUse = 0;
+        for (const WanLinkUse &link : m.wanLinks)
+            wanUse = std::max(*wanUse, link.utilization);
+    }
+    return {
+        {"iteration_time_s", "Iteration", Time, Better::Lower, m.iterationTime},
+        {"tokens_per_s", "Tokens per second", Number, Better::Higher, m.tokensPerSecond},
+        {"tokens_per_s_per_gpu", "Tokens per second and GPU", Number, Better::Higher, m.tokensPerSecondPerGpu},
+        {"model_tflops_per_gpu", "Model TFLOP/s per GPU", TeraflopRate, Better::Higher, m.modelTflopsPerGpu},
+        {"mfu", "Model FLOPs utilization", Fraction, Better::Higher, m.mfu},
+        {"hfu", "Hardware FLOPs utilization", Fraction, Better::Higher, m.hfu},
+        {"gpus_used", "GPUs used", Number, Better::Neither, double(m.gpusUsed)},
+        {"gpus_total", "GPUs in the plan", Number, Better::Neither, double(m.gpusTotal)},
+        {"gpu_utilization", "GPU utilization", Fraction, Better::Higher, m.gpuUtilization},
+        {"gpu_utilization_with_fill", "GPU utilization with prefill", Fraction, Better::Higher, m.gpuUtilizationWithFill},
+        {"bubble_fraction", "Bubble", Fraction, Better::Lower, m.bubbleFraction},
+        {"memory.peak_bytes", "Peak memory, fullest GPU", Size, Better::Lower, peak},
+        {"memory.device_bytes", "On the device, fullest GPU", Size, Better::Lower, device},
+        {"memory.capacity_bytes", "Capacity of that GPU", Size, Better::Neither, capacity},
+        {"wan.bytes_per_iteration", "WAN traffic per iteration", Size, Better::Lower, wanBytes},
+        {"wan.busiest_utilization", "Busiest WAN link", Fraction, Better::Lower, wanUse},
+        {"cost.usd_per_iteration", "Cost per iteration", Money, Better::Lower, m.cost.usdPerIteration},
+        {"cost.usd_per_million_tokens", "Cost per million tokens", Money, Better::Lower, m.cost.usdPerMillionTokens},
+        {"cost.usd_total", "Cost of the training", Money, Better::Lower, m.cost.usdTotal},
+        {"cost.egress_usd_total", "of that, egress", Money, Better::Lower, m.cost.egressUsdTotal},
+        {"cost.days_total", "Time to train", Days, Better::Lower, m.cost.daysTotal},
+        {"cost.energy_mwh_total", "Energy", Energy, Better::Lower, m.cost.energyMwhTotal},
+        {"cost.co2_t_total", "CO\u2082", Mass, Better::Lower, m.cost.co2TonsTotal},
+    };
+}
+
+std::vector<MetricRow> breakdownRows(const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.breakdown)
+        return {};
+    const Breakdown &b = *evaluation.metrics.breakdown;
+    const auto row = [](const char *key, const char *label, double seconds) {
+        return MetricRow{std::string("breakdown_s.") + key, label, MetricUnit::Time, Better::Lower, seconds};
+    };
+    return {
+        row("compute", "compute", b.compute),
+        row("tensor_parallel", "tensor parallel", b.tensorParallel),
+        row("context_parallel", "context parallel", b.contextParallel),
+        row("expert_parallel", "expert parallel", b.expertParallel),
+        row("pipeline", "pipeline transfers", b.pipeline),
+        row("wan", "WAN", b.wan),
+        row("data_parallel", "data parallel", b.dataParallel),
+        row("offload_stall", "offload stalls", b.offloadStall),
+        row("optimizer", "optimizer", b.optimizer),
+        row("bubble", "bubble", b.bubble),
+    };
+}
+
+std::string valueText(const MetricRow &row)
+{
+    if (!row.value)
+        return "\u2013";
+    const double value = *row.value;
+    switch (row.unit) {
+    case MetricUnit::Time: return secondsText(value);
+    case MetricUnit::Fraction: return percentText(value);
+    case MetricUnit::Size: return bytesText(value);
+    case MetricUnit::Number: return countText(value);
+    case MetricUnit::TeraflopRate: return plainText(value);
+    case MetricUnit::Money: return usdText(value);
+    case MetricUnit::Days: return plainText(value) + (value == 1 ? " day" : " days");
+    case MetricUnit::Energy: return plainText(value) + " MWh";
+    case MetricUnit::Mass: return plainText(value) + " t";
+    }
+    return {};
+}
+
+} // namespace trainyard

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/metrics_json.h"
+
+#include "core/plan/plan_io.h"
+#include "core/report/json_internal.h"
+
+namespace trainyard {
+
+namespace {
+
+const char *toString(Severity severity)
+{
+    switch (severity) {
+    case Severity::Note: return "note";
+    case Severity::Warning: return "warning";
+    case Severity::Blocking: return "blocking";
+    }
+    return "";
+}
+
+Json problems(const Evaluation &evaluation)
+{
+    Json list = Json::array();
+    for (const Problem &problem : evaluation.problems) {
+        Json fixes = Json::array();
+        for (const Fix &fix : problem.fixes)
+            fixes.push_back(fix.label);
+        list.push_back({{"severity", toString(problem.severity)}, {"text", problem.text},
+                        {"where", problem.where.empty() ? Json(nullptr) : Json(problem.where)}, {"fixes", fixes}});
+    }
+    return list;
+}
+
+Json breakdown(const Metrics &metrics)
+{
+    if (!metrics.breakdown)
+        return nullptr;
+    const Breakdown &b = *metrics.breakdown;
+    return {{"compute", finite(b.compute)}, {"bubble", finite(b.bubble)}, {"tensor_parallel", finite(b.tensorParallel)},
+            {"context_parallel", finite(b.contextParallel)}, {"expert_parallel", finite(b.expertParallel)},
+            {"wan", finite(b.wan)}, {"pipeline", finite(b.pipeline)}, {"data_parallel", finite(b.dataParallel)},
+            {"offload_stall", finite(b.offloadStall)}, {"optimizer", finite(b.optimizer)}};
+}
+
+Json memory(const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.memory)
+        return nullptr;
+    const MemoryMetrics &memory = *evaluation.metrics.memory;
+    const MemoryStrategy &strategy = evaluation.plan->memory;
+    const bool offloads = strategy.activationOffload != ActivationOffload::None
+        || strategy.optimizerOffload != OptimizerOffload::None;
+    Json stages = Json::array();
+    for (const StageMemory &s : memory.perStage) {
+        stages.push_back({{"stage", s.stage}, {"weights_bytes", s.weights}, {"gradients_bytes", s.gradients},
+                          {"optimizer_bytes", s.optimizer}, {"activations_bytes", s.activations},
+                          {"buffers_bytes", s.buffers}, {"reserved_bytes", s.reserved},
+                          {"offloaded_bytes", offloads ? Json(s.offloaded) : Json(nullptr)}, {"peak_bytes", s.peak},
+                          {"device_bytes", s.device}, {"capacity_bytes", s.capacity}, {"fits", s.fits()},
+                          {"micro_batches_in_flight", finite(s.inFlight)}});
+    }
+    return {{"peak_bytes", memory.peak}, {"capacity_bytes", memory.capacity}, {"fits", memory.fits}, {"per_stage", stages}};
+}
+
+Json wan(const Evaluation &evaluation)
+{
+    const std::vector<WanLink> &links = evaluation.plan->cluster.wanLinks;
+    if (links.empty())
+        return nullptr;
+    Json list = Json::array();
+    for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
+        const auto &between = links.at(std::size_t(use.link)).between;
+        // A link that carries nothing opens no connection: there is no rate to speak of.
+        const bool isUsed = use.tcpConnections > 0;
+        list.push_back({{"between", between}, {"bytes", finite(use.totalBytes())},
+                        {"bytes_by_direction", {finite(use.bytes[0]), finite(use.bytes[1])}},
+                        {"utilization", finite(use.utilization)},
+                        {"tcp_connections", isUsed ? Json(use.tcpConnections) : Json(nullptr)},
+                        {"node_pair_gbps", isUsed ? finite(use.nodePairGbps) : Json(nullptr)}});
+    }
+    return {{"bytes_per_iteration", finite(evaluation.metrics.wanBytesPerIteration)}, {"links", list}};
+}
+
+Json cost(const CostMetrics &c)
+{
+    return {{"usd_per_iteration", finite(c.usdPerIteration)}, {"usd_per_million_tokens", finite(c.usdPerMillionTokens)},
+            {"usd_total", finite(c.usdTotal)}, {"egress_usd_total", finite(c.egressUsdTotal)},
+            {"days_total", finite(c.daysTotal)}, {"energy_mwh_total", finite(c.energyMwhTotal)},
+            {"co2_t_total", finite(c.co2TonsTotal)}};
+}
+
+Json layout(const Evaluation &evaluation)
+{
+    const Layout &layout = evaluation.layout;
+    const Cluster &cluster = evaluation.plan->cluster;
+    const auto datacenter = [&](int index) { return cluster.datacenters.at(std::size_t(index)).id; };
+    Json classes = Json::array();
+    for (const PipelineClass &c : layout.classes) {
+        Json seats = Json::array();
+        for (const StageSeat &seat : c.seats)
+            seats.push_back(datacenter(seat.datacenter));
+        classes.push_back({{"pipelines", c.pipelines}, {"micro_batches", c.microBatches}, {"datacenter_per_stage", seats}});
+    }
+    Json idle = Json::array();
+    for (const IdleGpus &i : layout.idle) {
+        idle.push_back({{"datacenter", datacenter(i.datacenter)},
+                        {"pool", cluster.datacenters.at(std::size_t(i.datacenter)).pools.at(std::size_t(i.pool)).id},
+                        {"gpus", i.gpus}, {"reason", i.reason}});
+    }
+    return {{"mode", toString(layout.mode)}, {"data_parallel", layout.data}, {"pipeline_classes", classes}, {"idle", idle}};
+}
+
+} // namespace
+
+Json metricsObject(const Evaluation &evaluation)
+{
+    const Metrics &m = evaluation.metrics;
+    Json json;
+    json["name"] = evaluation.plan->name;
+    json["iteration_time_s"] = finite(m.iterationTime);
+    json["tokens_per_s"] = finite(m.tokensPerSecond);
+    json["tokens_per_s_per_gpu"] = finite(m.tokensPerSecondPerGpu);
+    json["model_tflops_per_gpu"] = finite(m.modelTflopsPerGpu);
+    json["mfu"] = finite(m.mfu);
+    json["hfu"] = finite(m.hfu);
+    json["gpus_used"] = m.gpusUsed;
+    json["gpus_total"] = m.gpusTotal;
+    json["feasible"] = evaluation.feasible();
+    json["problems"] = problems(evaluation);
+    json["gpu_utilization"] = finite(m.gpuUtilization);
+    json["gpu_utilization_with_fill"] = finite(m.gpuUtilizationWithFill);
+    json["bubble_fraction"] = finite(m.bubbleFraction);
+    json["breakdown_s"] = breakdown(m);
+    json["memory"] = memory(evaluation);
+    json["wan"] = wan(evaluation);
+    json["cost"] = cost(m.cost);
+    // What this version does not model is absent from every plan: null, never a made-up zero.
+    json["bubble_fill"] = nullptr;
+    json["jobs"] = nullptr;
+    json["offload"] = nullptr;
+    json["confidence"] = {{"label", m.confidence.label.empty() ? Json(nullptr) : Json(m.confidence.label)},
+                          {"iteration_time_low_s", finite(m.confidence.iterationLow)},
+                          {"iteration_time_high_s", finite(m.confidence.iterationHigh)}};
+    json["layout"] = layout(evaluation);
+    json["engine"] = {{"spans", m.spans}, {"simulate_ms", finite(m.simulateMs)}, {"evaluate_ms", finite(m.evaluateMs)}};
+    return json;
+}
+
+std::string metricsJson(const Evaluation &evaluation)
+{
+    return dumped(metricsObject(evaluation));
+}
+
+} // namespace trainyard

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/metrics_table.h"
+
+#include "core/report/metric_rows.h"
+#include "core/report/number_text.h"
+#include "core/report/text_table.h"
+
+namespace trainyard {
+
+namespace {
+
+using Align = TextTable::Align;
+
+std::string metricsPart(const Evaluation &evaluation)
+{
+    TextTable table({Align::Left, Align::Right});
+    for (const MetricRow &row : metricRows(evaluation)) {
+        if (row.value)
+            table.add({row.label, valueText(row)});
+    }
+    return table.text();
+}
+
+std::string breakdownPart(const Evaluation &evaluation)
+{
+    const std::vector<MetricRow> rows = breakdownRows(evaluation);
+    const double total = evaluation.metrics.iterationTime.value_or(0);
+    if (rows.empty() || total <= 0)
+        return {};
+    TextTable table({Align::Left, Align::Right, Align::Right});
+    for (const MetricRow &row : rows) {
+        if (*row.value > 0)
+            table.add({"  " + row.label, valueText(row), percentText(*row.value / total)});
+    }
+    return "\nWhere the iteration goes (slowest pipeline, mean of its stages)\n" + table.text();
+}
+
+std::string memoryPart(const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.memory)
+        return {};
+    TextTable table({Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left},
+                    {"stage", "weights", "gradients", "optimizer", "activations", "buffers", "on device", "capacity", ""});
+    for (const StageMemory &s : evaluation.metrics.memory->perStage) {
+        table.add({std::to_string(s.stage), bytesText(double(s.weights)), bytesText(double(s.gradients)),
+                   bytesText(double(s.optimizer)), bytesText(double(s.activations)), bytesText(double(s.buffers)),
+                   bytesText(double(s.device)), bytesText(double(s.capacity)), s.fits() ? "" : "does not fit"});
+    }
+    return "\nMemory of one GPU of each stage\n" + table.text();
+}
+
+std::string wanPart(const Evaluation &evaluation)
+{
+    if (evaluation.metrics.wanLinks.empty())
+        return {};
+    TextTable table({Align::Left, Align::Right, Align::Right, Align::Right, Align::Right},
+                    {"WAN link", "an iteration", "use", "connections", "a node pair"});
+    for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
+        const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
+        const bool isUsed = use.tcpConnections > 0;
+        table.add({link.between[0] + " \u2013 " + link.between[1], bytesText(use.totalBytes()), percentText(use.utilization),
+                   isUsed ? std::to_string(use.tcpConnections) : "\u2013",
+                   isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013"});
+    }
+    return "\n" + table.text();
+}
+
+std::string idlePart(const Evaluation &evaluation)
+{
+    std::string text;
+    for (const IdleGpus &idle : evaluation.layout.idle) {
+        text += "  " + std::to_string(idle.gpus) + " GPUs in "
+            + evaluation.plan->cluster.datacenters.at(std::size_t(idle.datacenter)).label() + ": " + idle.reason + "\n";
+    }
+    return text.empty() ? text : "\nIdle\n" + text;
+}
+
+std::string problemsPart(const Evaluation &evaluation)
+{
+    std::string text;
+    for (const Problem &problem : evaluation.problems) {
+        const char *mark = problem.severity == Severity::Blocking ? "  \u2715 "
+            : problem.severity == Severity::Warning             ? "  ! "
+                                                                  : "  \u00b7 ";
+        text += mark + problem.text + "\n";
+        for (const Fix &fix : problem.fixes)
+            text += "      could help: " + fix.label + "\n";
+    }
+    return text.empty() ? text : "\nProblems\n" + text;
+}
+
+std::string confidencePart(const Confidence &confidence)
+{
+    if (confidence.label.empty())
+        return {};
+    std::string text = "\nConfidence: " + confidence.label;
+    if (confidence.iterationLow && confidence.iterationHigh)
+        text += ", iteration between " + secondsText(*confidence.iterationLow) + " and " + secondsText(*confidence.iterationHigh);
+    return text + "\n";
+}
+
+} // namespace
+
+std::string metricsTable(const Evaluation &evaluation)
+{
+    const std::string name = evaluation.plan->name.empty() ? std::string() : evaluation.plan->name + "\n\n";
+    return name + metricsPart(evaluation) + breakdownPart(evaluation) + memoryPart(evaluation) + wanPart(evaluation)
+        + idlePart(evaluation) + problemsPart(evaluation) + confidencePart(evaluation.metrics.confidence)
+        + (evaluation.feasible() ? "" : "\nThis plan is not feasible.\n");
+}
+
+} // namespace trainyard

@@ -1,0 +1,19 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers as people read them, without Qt: three significant digits, SI units by the field's habit, a real minus sign.
+// The same rules as the window's (models/text/format.h). Pure functions, UTF-8.
+
+#include <string>
+
+namespace trainyard {
+
+[[nodiscard]] std::string secondsText(double seconds);    // "11.8 s", "412 ms", "3.40 µs"
+[[nodiscard]] std::string bytesText(double bytes);        // "71.2 GB" (10^9)
+[[nodiscard]] std::string countText(double count);        // "41.2k", "1.50T"
+[[nodiscard]] std::string percentText(double share);      // 0.431 -> "43.1 %"
+[[nodiscard]] std::string usdText(double usd);            // "$0.92", "$1.20M"
+[[nodiscard]] std::string plainText(double value);        // three significant digits, no unit
+/// "−4.5 %" of a change from `before` to `after`; empty where there is nothing to compare with.
+[[nodiscard]] std::string changeText(double before, double after);
+
+} // namespace trainyard

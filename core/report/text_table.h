@@ -1,0 +1,24 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Columns of text for a terminal: padded by what is seen (UTF-8 code points), not by bytes. Plain value.
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+class TextTable {
+public:
+    enum class Align { Left, Right };
+    /// An empty heading list prints no heading.
+    explicit TextTable(std::vector<Align> align, std::vector<std::string> headings = {});
+    void add(std::vector<std::string> cells);
+    [[nodiscard]] std::string text() const;   // ends in a newline
+
+private:
+    std::vector<Align> m_align;
+    std::vector<std::vector<std::string>> m_rows;
+    bool m_hasHeadings = false;
+};
+
+} // namespace trainyard

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/track_names.h"
+
+namespace trainyard {
+
+int datacenterOf(const Evaluation &evaluation, const Track &track)
+{
+    const auto &classes = evaluation.layout.classes;
+    if (track.pipelineClass < 0 || std::size_t(track.pipelineClass) >= classes.size())
+        return -1;
+    const auto &seats = classes[std::size_t(track.pipelineClass)].seats;
+    return track.stage < 0 || std::size_t(track.stage) >= seats.size() ? -1 : seats[std::size_t(track.stage)].datacenter;
+}
+
+std::string datacenterName(const Evaluation &evaluation, const Track &track)
+{
+    const int index = datacenterOf(evaluation, track);
+    const auto &datacenters = evaluation.plan->cluster.datacenters;
+    return index < 0 || std::size_t(index) >= datacenters.size() ? std::string() : datacenters[std::size_t(index)].label();
+}
+
+std::string pipelinesName(const Evaluation &evaluation, const Track &track)
+{
+    const auto &classes = evaluation.layout.classes;
+    if (track.pipelineClass < 0 || std::size_t(track.pipelineClass) >= classes.size())
+        return "pipeline";
+    const PipelineClass &c = classes[std::size_t(track.pipelineClass)];
+    const std::string first = std::to_string(c.firstPipeline);
+    return c.pipelines == 1 ? "pipeline " + first : "pipelines " + first + "\u2013" + std::to_string(c.firstPipeline + c.pipelines - 1);
+}
+
+std::string trackName(const Track &track)
+{
+    const std::string stage = "stage " + std::to_string(track.stage);
+    switch (track.stream) {
+    case Stream::Compute: return stage;
+    case Stream::Wan: return stage + " \u2192 " + std::to_string(track.toStage) + " WAN";
+    default: return stage + " " + toString(track.stream);
+    }
+}
+
+const char *toString(Stream stream)
+{
+    switch (stream) {
+    case Stream::Compute: return "compute";
+    case Stream::Wan: return "wan";
+    case Stream::Collective: return "collective";
+    case Stream::Copy: return "copy";
+    case Stream::Prefill: return "prefill";
+    }
+    return "";
+}
+
+} // namespace trainyard
