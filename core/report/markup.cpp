@@ -35,7 +35,7 @@ std::string workClass(WorkKind kind)
 {
     std::string name = std::string("k-") + toString(kind);
     for (char &c : name)
-        c = c == ' ' ? '-' : c;
+        c = c == ' ' ? '-' : c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
     return name;
 }
 
