@@ -45,12 +45,26 @@ void passBlock(const TaskGraph &graph, std::size_t from, std::size_t to, Nanosec
     }
 }
 
+/// A span without duration goes before the one that starts where it stands.
+bool isBefore(const Timeline &timeline, std::uint32_t a, std::uint32_t b)
+{
+    return std::pair(timeline.start[a], timeline.end[a]) < std::pair(timeline.start[b], timeline.end[b]);
+}
+
+bool isSorted(const Timeline &timeline, const Track &track)
+{
+    for (std::uint32_t span = track.first; span + 1 < track.last; ++span)
+        if (isBefore(timeline, span + 1, span))
+            return false;
+    return true;
+}
+
 /// Moves the spans of one track into the order of their starts. newIndex maps old span numbers to new ones.
 void sortTrack(Timeline &timeline, const Track &track, std::vector<std::uint32_t> &newIndex)
 {
     std::vector<std::uint32_t> sorted(track.last - track.first);
     std::iota(sorted.begin(), sorted.end(), track.first);
-    std::ranges::stable_sort(sorted, {}, [&](std::uint32_t span) { return timeline.start[span]; });
+    std::ranges::stable_sort(sorted, [&](std::uint32_t a, std::uint32_t b) { return isBefore(timeline, a, b); });
     const auto permute = [&](auto &values) {
         if (values.empty())
             return;
@@ -134,8 +148,7 @@ void finishTimeline(Timeline &timeline, const TaskGraph &graph)
 {
     std::vector<std::uint32_t> newIndex;
     for (const Resource &resource : graph.resources) {
-        const auto begin = timeline.start.begin() + resource.track.first, end = timeline.start.begin() + resource.track.last;
-        if (resource.discipline == Discipline::FixedOrder || std::is_sorted(begin, end))
+        if (resource.discipline == Discipline::FixedOrder || isSorted(timeline, resource.track))
             continue;
         if (newIndex.empty()) {
             newIndex.resize(graph.taskCount());
