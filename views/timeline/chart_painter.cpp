@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/chart_painter.h"
+
+#include "views/theme/theme.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kFoldMark = 12;          // width of the triangle before a datacenter's name
+constexpr int kColumnGap = 10;         // between the columns of the gutter
+constexpr int kMostGutter = 300;
+constexpr double kTickDistance = 76;
+constexpr int kTickMargin = 4;
+
+int widest(const QFont &font, const std::vector<QString> &texts)
+{
+    const QFontMetrics metrics(font);
+    int width = 0;
+    for (const QString &text : texts)
+        width = std::max(width, metrics.horizontalAdvance(text));
+    return width;
+}
+
+/// Columns of the gutter: datacenter | label | detail.
+struct GutterColumns { int group = 0, label = 0, detail = 0; };
+
+GutterColumns gutterColumns(const TrackLayout &layout)
+{
+    std::vector<QString> groups, labels, details, channels;
+    for (const DatacenterGroup &group : layout.groups)
+        groups.push_back(group.name);
+    for (const TrackRow &row : layout.rows) {
+        (row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream ? channels : labels).push_back(row.label);
+        details.push_back(row.detail);
+    }
+    GutterColumns columns;
+    columns.group = std::min(110, widest(groupFont(), groups)) + kFoldMark;
+    columns.detail = widest(rowFont(), details);
+    columns.label = std::max(widest(rowFont(), labels), widest(smallFont(), channels) - columns.detail - kColumnGap / 2);
+    return columns;
+}
+
+QPainterPath foldMark(QPointF center, bool folded)
+{
+    QPainterPath path;
+    if (folded) {
+        path.moveTo(center + QPointF(-2, -3.5));
+        path.lineTo(center + QPointF(2.5, 0));
+        path.lineTo(center + QPointF(-2, 3.5));
+    } else {
+        path.moveTo(center + QPointF(-3.5, -2));
+        path.lineTo(center + QPointF(0, 2.5));
+        path.lineTo(center + QPointF(3.5, -2));
+    }
+    return path;
+}
+
+} // namespace
+
+QFont groupFont() { return uiFont(-1, QFont::DemiBold); }
+QFont rowFont() { return uiFont(-2); }
+QFont smallFont() { return uiFont(-3); }
+
+int ChartPainter::gutterWidth(const TimelineState &state)
+{
+    const GutterColumns columns = gutterColumns(state.layout);
+    const int detail = columns.detail > 0 ? columns.detail + kColumnGap / 2 : 0;
+    return std::clamp(Theme::kPad + columns.group + kColumnGap + columns.label + detail + kColumnGap, 90, kMostGutter);
+}
+
+void ChartPainter::paint(QImage &image, const TimelineState &state, const ChartGeometry &geometry)
+{
+    image.fill(theme().panel);
+    QPainter painter(&image);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintGrid(painter, state, geometry);
+    painter.end();
+    m_lanes.paint(image, state, geometry.tracks);
+    painter.begin(&image);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintRuler(painter, state, geometry);
+    paintGutter(painter, state, geometry);
+    paintScrollMark(painter, state, geometry);
+}
+
+void ChartPainter::paintGrid(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
+{
+    const Nanoseconds step = tickStep(state.range, geometry.tracks.width(), kTickDistance);
+    for (const Nanoseconds t : ticks(state.range, step)) {
+        const QRect line(int(geometry.x(state, t)), geometry.tracks.top() - 4, 1, geometry.tracks.height() + 4);
+        painter.fillRect(line, theme().grid);
+    }
+}
+
+void ChartPainter::paintRuler(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
+{
+    painter.setFont(rowFont());
+    painter.setPen(theme().textFaint);
+    const Nanoseconds step = tickStep(state.range, geometry.ruler.width(), kTickDistance);
+    const QFontMetrics metrics(painter.font());
+    const int right = geometry.ruler.right() + 8;
+    for (const Nanoseconds t : ticks(state.range, step)) {
+        const QString text = tickLabel(t, step, state.whole.end);
+        const int x = int(geometry.x(state, t));
+        painter.fillRect(QRect(x, geometry.ruler.bottom() - 5, 1, 5), theme().border);
+        if (x + kTickMargin + metrics.horizontalAdvance(text) <= right)
+            painter.drawText(QPoint(x + kTickMargin, geometry.ruler.bottom() - 6), text);
+    }
+}
+
+void ChartPainter::paintGutter(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
+{
+    const int scrollTop = geometry.gutter.top() + state.layout.pinnedHeight;
+    painter.save();
+    painter.setClipRect(QRect(0, geometry.gutter.top(), geometry.gutter.width(), state.layout.pinnedHeight));
+    for (const TrackRow &row : state.layout.rows) {
+        if (row.isPinned)
+            paintRowLabel(painter, state, geometry, row);
+    }
+    painter.setClipRect(QRect(0, scrollTop, geometry.gutter.width(), std::max(0, geometry.gutter.bottom() + 1 - scrollTop)));
+    for (const TrackRow &row : state.layout.rows) {
+        if (!row.isPinned)
+            paintRowLabel(painter, state, geometry, row);
+    }
+    const QFontMetrics metrics(groupFont());
+    const GutterColumns columns = gutterColumns(state.layout);
+    painter.setFont(groupFont());
+    for (const DatacenterGroup &group : state.layout.groups) {
+        const int top = scrollTop + group.y - state.scroll;
+        // The name stays in sight as long as any of its rows is.
+        const int y = std::min(std::max(top, scrollTop), top + group.height - metrics.height());
+        const QRect line(Theme::kPad, y, columns.group + kColumnGap - 2, std::max(metrics.height(), state.layout.rows.back().barHeight));
+        painter.fillPath(foldMark(QPointF(line.left() + 3.5, line.center().y() + 0.5), group.isFolded), theme().textFaint);
+        painter.setPen(theme().text);
+        const QString name = metrics.elidedText(group.name, Qt::ElideRight, line.width() - kFoldMark);
+        painter.drawText(line.adjusted(kFoldMark, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, name);
+    }
+    painter.restore();
+    if (state.layout.pinnedHeight > 0)
+        painter.fillRect(QRect(Theme::kPad, scrollTop - 4, geometry.tracks.right() + 1 - Theme::kPad, 1), theme().border);
+}
+
+void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const
+{
+    const int top = geometry.gutter.top() + rowTop(state.layout, row, state.scroll);
+    if (top > geometry.gutter.bottom() || top + row.pitch < geometry.gutter.top())
+        return;
+    const bool thin = row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
+    const QRect band = thin ? QRect(0, top, geometry.gutter.width() - kColumnGap, row.pitch)
+                            : QRect(0, top + row.barTop, geometry.gutter.width() - kColumnGap, row.barHeight);
+    painter.setFont(thin ? smallFont() : rowFont());
+    const QFontMetrics metrics(painter.font());
+    const GutterColumns columns = gutterColumns(state.layout);
+    const auto rightAligned = [&](const QString &text, int right, const QColor &color) {
+        const int room = right - (Theme::kPad + (row.isPinned ? 0 : columns.group));
+        const QString shown = metrics.elidedText(text, Qt::ElideRight, room);
+        // Centred on the capitals, as in the bars, so that short rows keep their labels on their line.
+        const int baseline = band.center().y() + 1 + metrics.capHeight() / 2;
+        painter.setPen(color);
+        painter.drawText(QPoint(right - metrics.horizontalAdvance(shown), baseline), shown);
+    };
+    const bool details = columns.detail > 0 && !row.detail.isEmpty();
+    if (details)
+        rightAligned(row.detail, band.right(), theme().textFaint);
+    const int right = thin || !details ? band.right() : band.right() - columns.detail - kColumnGap / 2;
+    const QString label = row.isPinned && !thin ? datacenterName(*state.evaluation, row.datacenter) + u' ' + row.label : row.label;
+    rightAligned(label, right, thin ? theme().textFaint : theme().textMuted);
+}
+
+void ChartPainter::paintScrollMark(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
+{
+    const int visible = geometry.tracks.height() - state.layout.pinnedHeight;
+    if (state.layout.contentHeight <= visible || visible <= 0)
+        return;
+    const double scale = double(visible) / state.layout.contentHeight;
+    const QRectF track(geometry.tracks.right() + 5, geometry.tracks.top() + state.layout.pinnedHeight, 4, visible);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme().border);
+    painter.drawRoundedRect(QRectF(track.left(), track.top() + state.scroll * scale, 4, std::max(18.0, visible * scale)), 2, 2);
+}
+
+} // namespace trainyard

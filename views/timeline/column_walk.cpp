@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/column_walk.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+/// Coverage below which a column is still drawn this strongly, so that a short span in an idle track stays visible.
+constexpr float kLeastCoverage = 0.3F;
+}
+
+ColorLanes toLanes(const QColor &color)
+{
+    return ColorLanes{float(color.red()), float(color.green()), float(color.blue()), 1.0F};
+}
+
+std::pair<std::uint32_t, std::uint32_t> visibleSpans(const Timeline &timeline, std::uint32_t first, std::uint32_t last, TimeRange range)
+{
+    const auto ends = timeline.end.begin();
+    const auto from = std::uint32_t(std::upper_bound(ends + first, ends + last, range.begin) - ends);
+    const auto starts = timeline.start.begin();
+    const auto to = std::uint32_t(std::lower_bound(starts + from, starts + last, range.end) - starts);
+    return {from, to};
+}
+
+void ColumnWalk::begin(TimeRange range, int columns)
+{
+    m_edges.resize(std::size_t(columns) + 1);
+    const double step = double(range.length()) / columns;
+    for (int c = 0; c <= columns; ++c)
+        m_edges[std::size_t(c)] = range.begin + Nanoseconds(std::llround(step * c));
+    m_sums.assign(std::size_t(columns), ColorLanes{});
+}
+
+template <class ColorOf>
+void ColumnWalk::walk(const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf)
+{
+    const TimeRange range{m_edges.front(), m_edges.back()};
+    auto [i, stop] = visibleSpans(timeline, first, last, range);
+    const Nanoseconds *start = timeline.start.data(), *end = timeline.end.data(), *edge = m_edges.data();
+    ColorLanes *sums = m_sums.data();
+    std::size_t c = 0;
+    while (i < stop) {
+        Nanoseconds from = std::max(start[i], edge[c]);
+        const Nanoseconds to = std::min(end[i], range.end);
+        if (to <= from) {
+            ++i;
+            continue;
+        }
+        while (from >= edge[c + 1])
+            ++c;
+        const ColorLanes color = colorOf(i);
+        // A span over several columns: all but its last column are finished here.
+        while (to > edge[c + 1]) {
+            sums[c] += color * float(edge[c + 1] - from);
+            from = edge[++c];
+        }
+        ColorLanes sum = sums[c] + color * float(to - from);
+        // The hot loop: spans that begin and end inside this column.
+        const Nanoseconds columnEnd = edge[c + 1];
+        for (++i; i < stop && end[i] <= columnEnd; ++i)
+            sum += colorOf(i) * float(end[i] - start[i]);
+        sums[c] = sum;
+    }
+}
+
+void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette)
+{
+    const WorkKind *kinds = timeline.kind.data();
+    walk(timeline, first, last, [&palette, kinds](std::uint32_t i) { return palette[std::size_t(kinds[i])]; });
+}
+
+void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,
+                     const WorkPalette &faded, const SpanFilter &filter)
+{
+    if (!filter.needsSpans()) {
+        add(timeline, first, last, palette);
+        return;
+    }
+    walk(timeline, first, last, [&](std::uint32_t i) {
+        return (filter.matchesSpan(timeline, i) ? palette : faded)[std::size_t(timeline.kind[i])];
+    });
+}
+
+void ColumnWalk::resolve(std::span<QRgb> row, QRgb idle, int layers) const
+{
+    const ColorLanes background{float(qRed(idle)), float(qGreen(idle)), float(qBlue(idle)), 0};
+    for (std::size_t c = 0; c < row.size() && c < m_sums.size(); ++c) {
+        const float busy = m_sums[c][3];
+        if (busy <= 0) {
+            row[c] = idle;
+            continue;
+        }
+        const float room = float(m_edges[c + 1] - m_edges[c]) * float(layers);
+        const float coverage = std::min(1.0F, layers > 1 ? busy / room : std::max(busy / room, kLeastCoverage));
+        const ColorLanes mix = m_sums[c] * (coverage / busy) + background * (1 - coverage) + 0.5F;
+        row[c] = qRgb(int(mix[0]), int(mix[1]), int(mix[2]));
+    }
+}
+
+} // namespace trainyard

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/legend.h"
+
+#include "views/theme/theme.h"
+#include "views/timeline/chart_painter.h"
+#include "views/timeline/lane_painter.h"
+
+#include <QFontMetrics>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPainter>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+constexpr int kHeight = 30, kSwatch = 10, kButtonPad = 5, kSearchWidth = 210;
+}
+
+KindButton::KindButton(WorkKind kind, QWidget *parent)
+    : QAbstractButton(parent)
+    , m_kind(kind)
+{
+    setCheckable(true);
+    setChecked(true);
+    setText(QString::fromUtf8(toString(kind)));
+    setToolTip(tr("Show or fade %1").arg(text()));
+    setAccessibleName(tr("Show %1").arg(text()));
+    setCursor(Qt::PointingHandCursor);
+    setFocusPolicy(Qt::TabFocus);
+}
+
+void KindButton::setCompact(bool compact)
+{
+    m_isCompact = compact;
+    updateGeometry();
+}
+
+QSize KindButton::sizeHint() const
+{
+    const QFontMetrics metrics(rowFont());
+    const int name = m_isCompact ? 0 : 5 + metrics.horizontalAdvance(text());
+    return {2 * kButtonPad + kSwatch + name, std::max(metrics.height(), kSwatch) + 4};
+}
+
+void KindButton::paintEvent(QPaintEvent *)
+{
+    const Theme &t = theme();
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    if (underMouse() || hasFocus()) {
+        painter.setPen(hasFocus() ? QPen(t.accent) : QPen(Qt::NoPen));
+        painter.setBrush(t.panelRaised);
+        painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+    }
+    const QRect box(kButtonPad, (height() - kSwatch) / 2, kSwatch, kSwatch);
+    QImage swatch(box.size() * devicePixelRatioF(), QImage::Format_ARGB32_Premultiplied);
+    swatch.fill(t.work(m_kind));
+    QColor ink = t.workInk(m_kind);
+    ink.setAlphaF(0.4F);
+    QPainter dots(&swatch);
+    for (int y = 0; y < swatch.height(); ++y) {
+        for (int x = 0; x < swatch.width(); ++x) {
+            if (patternInks(fillPattern(m_kind), x, y))
+                dots.fillRect(x, y, 1, 1, ink);
+        }
+    }
+    dots.end();
+    painter.setOpacity(isChecked() ? 1 : 0.25);
+    painter.setPen(Qt::NoPen);
+    QBrush brush(swatch);
+    brush.setTransform(QTransform::fromScale(1 / devicePixelRatioF(), 1 / devicePixelRatioF()).translate(box.left() * devicePixelRatioF(), box.top() * devicePixelRatioF()));
+    painter.setBrush(brush);
+    painter.drawRoundedRect(box, 2, 2);
+    painter.setOpacity(1);
+    if (m_isCompact)
+        return;
+    QFont font = rowFont();
+    font.setStrikeOut(!isChecked());
+    painter.setFont(font);
+    painter.setPen(isChecked() ? t.textMuted : t.textFaint);
+    painter.drawText(rect().adjusted(kButtonPad + kSwatch + 5, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
+}
+
+Legend::Legend(QWidget *parent)
+    : QWidget(parent)
+    , m_title(new QLabel(tr("Timeline"), this))
+    , m_summary(new QLabel(this))
+    , m_matches(new QLabel(this))
+    , m_search(new QLineEdit(this))
+    , m_shown((1u << kWorkKindCount) - 1)
+{
+    setFixedHeight(kHeight);
+    m_search->hide();
+    m_matches->hide();
+    m_search->setPlaceholderText(tr("backward 12, stage 3, > 50 ms"));
+    m_search->setAccessibleName(tr("Search the timeline"));
+    m_search->setClearButtonEnabled(true);
+    m_search->installEventFilter(this);
+    connect(m_search, &QLineEdit::textEdited, this, &Legend::searchEdited);
+    connect(m_search, &QLineEdit::returnPressed, this, &Legend::nextMatchWished);
+    applyTheme();
+}
+
+void Legend::setKinds(std::uint32_t present)
+{
+    if (present == m_present)
+        return;
+    m_present = present;
+    for (KindButton *button : m_buttons)
+        button->deleteLater();
+    m_buttons.clear();
+    for (int k = 0; k < kWorkKindCount; ++k) {
+        if (!((present >> k) & 1u))
+            continue;
+        auto *button = m_buttons.emplace_back(new KindButton(WorkKind(k), this));
+        button->setChecked((m_shown >> k) & 1u);
+        button->show();
+        connect(button, &KindButton::toggled, this, [this, k](bool on) {
+            m_shown = on ? m_shown | (1u << k) : m_shown & ~(1u << k);
+            emit shownKindsChanged(m_shown);
+        });
+    }
+    arrange();
+}
+
+void Legend::setShownKinds(std::uint32_t shown)
+{
+    m_shown = shown;
+    for (KindButton *button : m_buttons) {
+        const QSignalBlocker blocker(button);
+        button->setChecked((shown >> int(button->kind())) & 1u);
+        button->update();
+    }
+}
+
+void Legend::setSummary(const QString &text)
+{
+    m_summary->setText(text);
+    arrange();
+}
+
+void Legend::setTitleShown(bool shown)
+{
+    m_title->setVisible(shown);
+    arrange();
+}
+
+void Legend::openSearch()
+{
+    m_search->show();
+    m_matches->show();
+    m_search->setFocus(Qt::ShortcutFocusReason);
+    m_search->selectAll();
+    arrange();
+}
+
+void Legend::closeSearch()
+{
+    m_search->clear();
+    m_matches->clear();
+    m_search->hide();
+    m_matches->hide();
+    arrange();
+    emit searchClosed();
+}
+
+void Legend::setMatches(const QString &text)
+{
+    m_matches->setText(text);
+    arrange();
+}
+
+void Legend::arrange()
+{
+    int right = width() - Theme::kPad;
+    const auto placeRight = [&](QWidget *widget, int wide, int high) {
+        widget->setGeometry(right - wide, (height() - high) / 2, wide, high);
+        right -= wide + Theme::kGap;
+    };
+    if (!m_search->isHidden()) {
+        placeRight(m_search, std::min(kSearchWidth, width() / 3), m_search->sizeHint().height());
+        placeRight(m_matches, m_matches->sizeHint().width(), m_matches->sizeHint().height());
+    }
+    int x = Theme::kPad;
+    if (!m_title->isHidden()) {
+        m_title->setGeometry(x, 0, m_title->sizeHint().width(), height());
+        x += m_title->width() + 2 * Theme::kGap;
+    }
+    int full = 0;
+    for (KindButton *button : m_buttons) {
+        button->setCompact(false);
+        full += button->sizeHint().width() + 2;
+    }
+    const bool summaryFits = m_search->isHidden() && x + full + m_summary->sizeHint().width() + 2 * Theme::kGap <= right;
+    m_summary->setVisible(summaryFits);
+    if (summaryFits)
+        placeRight(m_summary, m_summary->sizeHint().width(), height());
+    const bool compact = x + full > right;
+    for (KindButton *button : m_buttons) {
+        button->setCompact(compact);
+        const QSize size = button->sizeHint();
+        button->setGeometry(x, (height() - size.height()) / 2, size.width(), size.height());
+        x += size.width() + 2;
+    }
+}
+
+void Legend::applyTheme()
+{
+    const auto color = [](QLabel *label, const QColor &ink) {
+        QPalette palette = label->palette();
+        palette.setColor(QPalette::WindowText, ink);
+        label->setPalette(palette);
+    };
+    m_title->setFont(uiFont(0, QFont::DemiBold));
+    m_summary->setFont(rowFont());
+    m_matches->setFont(rowFont());
+    color(m_title, theme().text);
+    color(m_summary, theme().textFaint);
+    color(m_matches, theme().textMuted);
+}
+
+void Legend::resizeEvent(QResizeEvent *)
+{
+    arrange();
+}
+
+void Legend::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::PaletteChange)
+        applyTheme();
+    QWidget::changeEvent(event);
+}
+
+bool Legend::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == m_search && event->type() == QEvent::KeyPress && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Escape) {
+        closeSearch();
+        return true;
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+} // namespace trainyard

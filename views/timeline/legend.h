@@ -1,0 +1,69 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The line above the chart: title, a switch for each kind of work that occurs (it fades the kind when off), the search
+// field, and what the timeline holds. Narrow windows lose the summary first, then the names beside the swatches.
+
+#include "core/timeline/timeline.h"
+
+#include <QAbstractButton>
+#include <QWidget>
+
+#include <vector>
+
+class QLabel;
+class QLineEdit;
+
+namespace trainyard {
+
+/// Swatch and name of one kind of work; checked while the kind is shown.
+class KindButton : public QAbstractButton {
+    Q_OBJECT
+public:
+    KindButton(WorkKind kind, QWidget *parent);
+    [[nodiscard]] WorkKind kind() const { return m_kind; }
+    void setCompact(bool compact);
+    [[nodiscard]] QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+
+private:
+    WorkKind m_kind;
+    bool m_isCompact = false;
+};
+
+class Legend : public QWidget {
+    Q_OBJECT
+public:
+    explicit Legend(QWidget *parent);
+
+    void setKinds(std::uint32_t present);      // bits by WorkKind
+    void setShownKinds(std::uint32_t shown);
+    void setSummary(const QString &text);
+    void setTitleShown(bool shown);
+    void openSearch();
+    void closeSearch();
+    void setMatches(const QString &text);      // "12 spans"
+
+signals:
+    void shownKindsChanged(quint32 kinds);
+    void searchEdited(const QString &text);
+    void nextMatchWished();
+    void searchClosed();
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
+private:
+    void arrange();
+    void applyTheme();
+
+    QLabel *m_title, *m_summary, *m_matches;
+    QLineEdit *m_search;
+    std::vector<KindButton *> m_buttons;
+    std::uint32_t m_present = 0, m_shown;
+};
+
+} // namespace trainyard

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/minimap.h"
+
+#include "views/theme/theme.h"
+#include "views/timeline/chart_painter.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <QWheelEvent>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace trainyard {
+
+namespace {
+constexpr int kHeight = 34, kMargin = 6;
+constexpr double kGripReach = 5;           // pixels around an end of the window
+constexpr double kLeastWindow = 6;         // pixels, so that a deep zoom can still be found
+}
+
+Minimap::Minimap(const TimelineState &state, QWidget *parent)
+    : QWidget(parent)
+    , m_state(state)
+{
+    setFixedHeight(kHeight);
+    setMouseTracking(true);
+    setAccessibleName(tr("Whole iteration"));
+    setAccessibleDescription(tr("Drag the window to pan, its ends to zoom"));
+}
+
+void Minimap::invalidate()
+{
+    m_image = {};
+    update();
+}
+
+void Minimap::setSides(int left, int width)
+{
+    if (left == m_left && width == m_width)
+        return;
+    m_left = left;
+    m_width = width;
+    invalidate();
+}
+
+QRect Minimap::strip() const
+{
+    return {m_left, kMargin, m_width, kHeight - 2 * kMargin};
+}
+
+QRectF Minimap::window() const
+{
+    const QRect box = strip();
+    double x0 = timeToX(m_state.range.begin, m_state.whole, box.left(), box.width());
+    double x1 = timeToX(m_state.range.end, m_state.whole, box.left(), box.width());
+    if (x1 - x0 < kLeastWindow) {
+        const double middle = (x0 + x1) / 2;
+        x0 = middle - kLeastWindow / 2;
+        x1 = middle + kLeastWindow / 2;
+    }
+    return {x0, double(box.top()), x1 - x0, double(box.height())};
+}
+
+void Minimap::paintTracks()
+{
+    const Theme &t = theme();
+    const double ratio = devicePixelRatioF();
+    const QSize pixels = (QSizeF(strip().size()) * ratio).toSize();
+    m_image = QImage(pixels, QImage::Format_RGB32);
+    m_image.fill(t.idle);
+    std::vector<std::uint32_t> tracks;
+    for (const auto &row : m_state.layout.rows) {
+        if (!row.isPinned && row.kind != TrackRow::Kind::Stream)
+            tracks.insert(tracks.end(), row.tracks.begin(), row.tracks.end());
+    }
+    WorkPalette palette;
+    for (int k = 0; k < kWorkKindCount; ++k)
+        palette[std::size_t(k)] = toLanes(t.work(WorkKind(k)));
+    std::vector<QRgb> row(std::size_t(pixels.width()));
+    const int shown = std::min(int(tracks.size()), pixels.height());
+    for (int r = 0; r < shown; ++r) {
+        const Track &track = m_state.timeline()->tracks[tracks[std::size_t(r) * tracks.size() / std::size_t(shown)]];
+        m_walk.begin(m_state.whole, pixels.width());
+        m_walk.add(*m_state.timeline(), track.first, track.last, palette);
+        m_walk.resolve(row, t.idle.rgb(), 1);
+        for (int y = r * pixels.height() / shown; y < (r + 1) * pixels.height() / shown; ++y)
+            std::memcpy(m_image.scanLine(y), row.data(), row.size() * sizeof(QRgb));
+    }
+}
+
+void Minimap::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    painter.fillRect(rect(), theme().panel);
+    if (m_state.isEmpty())
+        return;
+    if (m_image.isNull())
+        paintTracks();
+    painter.setRenderHint(QPainter::Antialiasing);
+    const QRect box = strip();
+    painter.drawImage(QRectF(box), m_image);
+    QColor veil = theme().panel;
+    veil.setAlphaF(m_state.isStale ? 0.7F : 0.6F);
+    const QRectF view = window();
+    painter.fillRect(QRectF(box.left(), box.top(), std::max(0.0, view.left() - box.left()), box.height()), veil);
+    painter.fillRect(QRectF(view.right(), box.top(), std::max(0.0, box.right() + 1 - view.right()), box.height()), veil);
+    if (m_state.isStale)
+        painter.fillRect(view, veil);
+    painter.setPen(QPen(theme().accent, 1.5));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(view.adjusted(-1, -1.5, 1, 1.5), 3, 3);
+    if (view.width() < box.width()) {   // grips say that the ends move
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(theme().accent);
+        for (const double x : {view.left() - 1, view.right() + 1})
+            painter.drawRoundedRect(QRectF(x - 2, view.center().y() - 5, 4, 10), 2, 2);
+    }
+    painter.setFont(smallFont());
+    painter.setPen(theme().textFaint);
+    painter.drawText(QRect(0, box.top(), box.left() - 10, box.height()), Qt::AlignRight | Qt::AlignVCenter, tr("whole iteration"));
+}
+
+Minimap::Grip Minimap::gripAt(QPointF point) const
+{
+    const QRectF view = window();
+    if (view.width() < 4 * kGripReach)
+        return view.adjusted(-kGripReach, 0, kGripReach, 0).contains(QPointF(point.x(), view.center().y())) ? Grip::Window : Grip::None;
+    if (std::abs(point.x() - view.left()) < kGripReach)
+        return Grip::Left;
+    if (std::abs(point.x() - view.right()) < kGripReach)
+        return Grip::Right;
+    return point.x() > view.left() && point.x() < view.right() ? Grip::Window : Grip::None;
+}
+
+void Minimap::mousePressEvent(QMouseEvent *event)
+{
+    if (m_state.isEmpty() || event->button() != Qt::LeftButton)
+        return;
+    m_grip = gripAt(event->position());
+    m_pressedAt = xToTime(event->position().x(), m_state.whole, m_left, m_width);
+    m_rangeAtPress = m_state.range;
+    if (m_grip == Grip::None) {
+        const Nanoseconds half = m_state.range.length() / 2;
+        m_rangeAtPress = clamped({m_pressedAt - half, m_pressedAt - half + m_state.range.length()}, m_state.whole);
+        m_grip = Grip::Window;
+        emit rangeWished(m_rangeAtPress);
+    }
+}
+
+void Minimap::mouseMoveEvent(QMouseEvent *event)
+{
+    if (m_grip == Grip::None) {
+        const Grip grip = gripAt(event->position());
+        setCursor(grip == Grip::Left || grip == Grip::Right ? Qt::SizeHorCursor : grip == Grip::Window ? Qt::OpenHandCursor : Qt::ArrowCursor);
+        return;
+    }
+    const Nanoseconds at = std::clamp(xToTime(event->position().x(), m_state.whole, m_left, m_width), m_state.whole.begin, m_state.whole.end);
+    const TimeRange old = m_rangeAtPress;
+    switch (m_grip) {
+    case Grip::Window: emit rangeWished(panned(old, at - m_pressedAt, m_state.whole)); break;
+    case Grip::Left: emit rangeWished({std::min(at, old.end - kShortestRange), old.end}); break;
+    case Grip::Right: emit rangeWished({old.begin, std::max(at, old.begin + kShortestRange)}); break;
+    case Grip::None: break;
+    }
+}
+
+void Minimap::mouseReleaseEvent(QMouseEvent *)
+{
+    m_grip = Grip::None;
+}
+
+void Minimap::mouseDoubleClickEvent(QMouseEvent *)
+{
+    emit rangeWished(m_state.whole);
+}
+
+void Minimap::wheelEvent(QWheelEvent *event)
+{
+    if (m_state.isEmpty())
+        return;
+    const Nanoseconds at = xToTime(event->position().x(), m_state.whole, m_left, m_width);
+    const Nanoseconds anchor = std::clamp(at, m_state.range.begin, m_state.range.end);
+    emit rangeWished(zoomed(m_state.range, std::pow(1.25, event->angleDelta().y() / 120.0), anchor, m_state.whole));
+    event->accept();
+}
+
+void Minimap::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::PaletteChange)
+        invalidate();
+    QWidget::changeEvent(event);
+}
+
+} // namespace trainyard

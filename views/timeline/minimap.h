@@ -1,0 +1,51 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The whole iteration in a strip, with a window on the part that the chart shows: drag the window to pan, its ends to
+// zoom, click beside it to go there. Its picture is walked once per evaluation and size, from as many tracks as it has
+// pixel rows. GUI thread.
+
+#include "views/timeline/column_walk.h"
+#include "views/timeline/timeline_state.h"
+
+#include <QImage>
+#include <QWidget>
+
+namespace trainyard {
+
+class Minimap : public QWidget {
+    Q_OBJECT
+public:
+    Minimap(const TimelineState &state, QWidget *parent);
+
+    void invalidate();                         // data or layout changed
+    void setSides(int left, int width);        // the chart's columns, so that times line up
+    [[nodiscard]] QRectF window() const;       // in widget coordinates
+
+signals:
+    void rangeWished(trainyard::TimeRange range);
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+    void mousePressEvent(QMouseEvent *event) override;
+    void mouseMoveEvent(QMouseEvent *event) override;
+    void mouseReleaseEvent(QMouseEvent *event) override;
+    void mouseDoubleClickEvent(QMouseEvent *event) override;
+    void wheelEvent(QWheelEvent *event) override;
+    void changeEvent(QEvent *event) override;
+
+private:
+    enum class Grip { None, Window, Left, Right };
+    [[nodiscard]] QRect strip() const;
+    [[nodiscard]] Grip gripAt(QPointF point) const;
+    void paintTracks();
+
+    const TimelineState &m_state;
+    ColumnWalk m_walk;
+    QImage m_image;
+    int m_left = 0, m_width = 100;
+    Grip m_grip = Grip::None;
+    Nanoseconds m_pressedAt = 0;
+    TimeRange m_rangeAtPress;
+};
+
+} // namespace trainyard

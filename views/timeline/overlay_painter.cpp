@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/overlay_painter.h"
+
+#include "models/text/format.h"
+#include "views/theme/theme.h"
+#include "views/timeline/chart_painter.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kMostArrows = 24;        // a span that lets hundreds start would hide the chart
+
+void paintOutline(QPainter &painter, const QRectF &rect, const QColor &color, double width)
+{
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(color, width));
+    painter.drawRoundedRect(rect.adjusted(-width / 2, -width / 2, width / 2 - 1, width / 2), 2, 2);
+}
+
+void paintArrow(QPainter &painter, QPointF from, QPointF to, const QColor &color)
+{
+    const double bend = std::clamp(std::abs(to.x() - from.x()) / 2, 14.0, 60.0);
+    QPainterPath path(from);
+    path.cubicTo(from + QPointF(bend, 0), to - QPointF(bend, 0), to - QPointF(5, 0));
+    QColor halo = theme().panel;
+    halo.setAlpha(200);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(halo, 4));
+    painter.drawPath(path);
+    painter.setPen(QPen(color, 1.6));
+    painter.drawPath(path);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawPolygon(QPolygonF{{to, to + QPointF(-7, -3.5), to + QPointF(-7, 3.5)}});
+}
+
+void paintArrows(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
+{
+    const Timeline &timeline = *state.timeline();
+    const auto connect = [&](std::uint32_t from, std::uint32_t to, const QColor &color) {
+        const QRectF a = spanRect(state, geometry, from), b = spanRect(state, geometry, to);
+        if (!a.isNull() && !b.isNull())
+            paintArrow(painter, {a.right(), a.center().y()}, {b.left(), b.center().y()}, color);
+    };
+    if (timeline.cause[state.selected] != kNoSpan)
+        connect(timeline.cause[state.selected], state.selected, theme().text);
+    for (std::size_t i = 0; i < std::min<std::size_t>(state.effects.size(), kMostArrows); ++i)
+        connect(state.selected, state.effects[i], theme().accent);
+}
+
+/// A small filled label on the ruler, kept inside it.
+void paintFlag(QPainter &painter, const ChartGeometry &geometry, double x, const QString &text, const QColor &fill, const QColor &ink)
+{
+    painter.setFont(rowFont());
+    const QFontMetrics metrics(painter.font());
+    const double width = metrics.horizontalAdvance(text) + 10;
+    const double left = std::clamp(x - width / 2, double(geometry.ruler.left()), geometry.ruler.right() + 12 - width);
+    const QRectF box(left, geometry.ruler.top() + 2, width, geometry.ruler.height() - 5);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(fill);
+    painter.drawRoundedRect(box, 3, 3);
+    painter.setPen(ink);
+    painter.drawText(box, Qt::AlignCenter, text);
+}
+
+QColor inkOn(const QColor &fill)
+{
+    return fill.lightnessF() > 0.55F ? QColor(0x10151c) : QColor(0xffffff);
+}
+
+QString timeText(const TimelineState &state, Nanoseconds t, const ChartGeometry &geometry)
+{
+    // As fine as one pixel, rounded to a decade, so that digits do not flicker.
+    Nanoseconds step = 1;
+    while (double(step) * 10 <= double(state.range.length()) / std::max(1, geometry.tracks.width()))
+        step *= 10;
+    return tickLabel(t / step * step, step, state.whole.end);
+}
+
+void paintLine(QPainter &painter, const ChartGeometry &geometry, double x, const QColor &color)
+{
+    painter.fillRect(QRectF(std::round(x), geometry.ruler.bottom() - 3, 1, geometry.tracks.height() + 4), color);
+}
+
+void paintMarks(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
+{
+    const auto inside = [&](double x) { return x >= geometry.tracks.left() - 0.5 && x <= geometry.tracks.right() + 1.5; };
+    const QColor color = theme().accent;
+    for (const auto &mark : state.marks) {
+        if (mark && inside(geometry.x(state, *mark))) {
+            paintLine(painter, geometry, geometry.x(state, *mark), color);
+            paintFlag(painter, geometry, geometry.x(state, *mark), timeText(state, *mark, geometry), color, inkOn(color));
+        }
+    }
+    if (!state.marks[0] || !state.marks[1])
+        return;
+    const double a = std::clamp(geometry.x(state, std::min(*state.marks[0], *state.marks[1])), double(geometry.tracks.left()), geometry.tracks.right() + 1.0);
+    const double b = std::clamp(geometry.x(state, std::max(*state.marks[0], *state.marks[1])), double(geometry.tracks.left()), geometry.tracks.right() + 1.0);
+    QColor wash = color;
+    wash.setAlpha(28);
+    painter.fillRect(QRectF(a, geometry.tracks.top(), b - a, geometry.tracks.height()), wash);
+    const QString text = QStringLiteral("Δ ") + formatSeconds(double(std::abs(*state.marks[1] - *state.marks[0])) * 1e-9);
+    ChartGeometry below = geometry;
+    below.ruler.translate(0, kRulerHeight);
+    paintFlag(painter, below, (a + b) / 2, text, theme().panelRaised, theme().text);
+}
+
+void paintArea(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
+{
+    const QRectF rect = areaRect(state, geometry);
+    QColor wash = theme().accent;
+    wash.setAlpha(40);
+    painter.fillRect(rect, wash);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme().accent, 1));
+    painter.drawRect(rect.adjusted(0.5, 0.5, -0.5, -0.5));
+}
+
+} // namespace
+
+QRectF areaRect(const TimelineState &state, const ChartGeometry &geometry)
+{
+    const auto &rows = state.layout.rows;
+    if (!state.area || rows.empty())
+        return {};
+    const auto row = [&](int r) -> const TrackRow & { return rows[std::size_t(std::clamp(r, 0, int(rows.size()) - 1))]; };
+    const TrackRow &first = row(state.area->firstRow), &last = row(state.area->lastRow);
+    const double left = std::max(geometry.x(state, state.area->time.begin), geometry.tracks.left() - 2.0);
+    const double right = std::min(geometry.x(state, state.area->time.end), geometry.tracks.right() + 3.0);
+    const double top = geometry.tracks.top() + rowTop(state.layout, first, state.scroll) - 1;
+    const double bottom = geometry.tracks.top() + rowTop(state.layout, last, state.scroll) + last.pitch - 1;
+    return {left, top, std::max(0.0, right - left), bottom - top};
+}
+
+QRect hoverRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span)
+{
+    if (span == kNoSpan || state.isEmpty())
+        return {};
+    return spanRect(state, geometry, span).adjusted(-4, -4, 4, 4).toAlignedRect();
+}
+
+void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
+{
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.save();
+    painter.setClipRect(QRect(geometry.tracks.left() - 3, geometry.tracks.top(), geometry.tracks.width() + 6, geometry.tracks.height()));
+    if (state.area)
+        paintArea(painter, state, geometry);
+    if (state.hovered != kNoSpan && state.hovered != state.selected)
+        paintOutline(painter, spanRect(state, geometry, state.hovered), theme().text, 1.5);
+    if (state.selected != kNoSpan) {
+        paintArrows(painter, state, geometry);
+        paintOutline(painter, spanRect(state, geometry, state.selected), theme().isDark ? theme().text : QColor(0x10151c), 2);
+    }
+    painter.restore();
+    if (state.pointer) {
+        const double x = geometry.x(state, *state.pointer);
+        QColor line = theme().textFaint;
+        line.setAlpha(110);
+        paintLine(painter, geometry, x, line);
+        paintFlag(painter, geometry, x, timeText(state, *state.pointer, geometry), theme().panelRaised, theme().textMuted);
+    }
+    paintMarks(painter, state, geometry);
+    if (state.area)
+        paintFlag(painter, geometry, std::clamp(areaRect(state, geometry).center().x(), double(geometry.tracks.left()), double(geometry.tracks.right())),
+                  formatSeconds(double(state.area->time.length()) * 1e-9), theme().accent, inkOn(theme().accent));
+}
+
+} // namespace trainyard

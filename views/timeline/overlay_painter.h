@@ -1,0 +1,18 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Paints what moves over the cached chart: hover and selection outlines, dependency arrows, marks with their difference,
+// the pointer's time, the selected area. Costs do not depend on the number of spans. Pure painting, no state.
+
+#include "views/timeline/timeline_state.h"
+
+class QPainter;
+
+namespace trainyard {
+
+void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry);
+/// Rectangle that the hover of a span changes, for a small repaint; empty for kNoSpan.
+[[nodiscard]] QRect hoverRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span);
+/// Rectangle of the selected area in the chart.
+[[nodiscard]] QRectF areaRect(const TimelineState &state, const ChartGeometry &geometry);
+
+} // namespace trainyard

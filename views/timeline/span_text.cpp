@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/span_text.h"
+
+#include "models/text/format.h"
+#include "views/timeline/track_layout.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("trainyard::SpanText", text);
+}
+
+const Track &trackOf(const Evaluation &evaluation, std::uint32_t span)
+{
+    return evaluation.timeline.tracks[evaluation.timeline.trackOf[span]];
+}
+
+QString channelName(const Evaluation &evaluation, const Track &track)
+{
+    return datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.stage)) + QStringLiteral(" → ")
+        + datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.toStage));
+}
+
+bool hasChunks(const Evaluation &evaluation, int stage)
+{
+    const auto &chunks = evaluation.layout.chunks;
+    return stage >= 0 && stage < int(chunks.size()) && chunks[std::size_t(stage)].size() > 1;
+}
+
+QString seconds(Nanoseconds t)
+{
+    return formatSeconds(double(t) * 1e-9);
+}
+
+} // namespace
+
+QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const Track &track = trackOf(evaluation, span);
+    QString kind = QString::fromUtf8(toString(timeline.kind[span]));
+    kind[0] = kind[0].toUpper();
+    QStringList parts{kind};
+    if (timeline.microBatch[span] >= 0)
+        parts << tr("micro-batch %1").arg(timeline.microBatch[span] + 1);
+    if (track.stream == Stream::Wan)
+        parts << channelName(evaluation, track) << tr("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1);
+    else
+        parts << tr("stage %1").arg(track.stage + 1);
+    if (track.stream != Stream::Wan && timeline.microBatch[span] >= 0 && hasChunks(evaluation, track.stage))
+        parts << tr("chunk %1").arg(timeline.chunk[span] + 1);
+    return parts.join(QStringLiteral(" · "));
+}
+
+QString spanName(const Evaluation &evaluation, std::uint32_t span)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const Track &track = trackOf(evaluation, span);
+    QString name = QString::fromUtf8(toString(timeline.kind[span]));
+    if (timeline.microBatch[span] >= 0)
+        name += u' ' + QString::number(timeline.microBatch[span] + 1);
+    return track.stream == Stream::Wan ? name + u' ' + channelName(evaluation, track) : tr("%1 of stage %2").arg(name).arg(track.stage + 1);
+}
+
+Nanoseconds waitBefore(const Timeline &timeline, std::uint32_t span)
+{
+    const Track &track = timeline.tracks[timeline.trackOf[span]];
+    const Nanoseconds free = span > track.first ? timeline.end[span - 1] : 0;
+    return std::max<Nanoseconds>(0, timeline.start[span] - free);
+}
+
+QString waitText(const Evaluation &evaluation, std::uint32_t span)
+{
+    const Nanoseconds wait = waitBefore(evaluation.timeline, span);
+    const std::uint32_t cause = evaluation.timeline.cause[span];
+    if (wait <= 0 || cause == kNoSpan)
+        return {};
+    return tr("waited %1 for %2").arg(seconds(wait), spanName(evaluation, cause));
+}
+
+QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isCritical)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const Track &track = trackOf(evaluation, span);
+    QStringList facts{tr("%1, from %2 to %3").arg(seconds(timeline.end[span] - timeline.start[span]), seconds(timeline.start[span]), seconds(timeline.end[span]))};
+    const QString wait = waitText(evaluation, span);
+    if (!wait.isEmpty())
+        facts << wait;
+    else if (track.stream != Stream::Wan)
+        facts << tr("started without waiting");
+    if (track.pipelineClass < int(evaluation.layout.classes.size())) {
+        const int pipelines = evaluation.layout.classes[std::size_t(track.pipelineClass)].pipelines;
+        if (pipelines > 1)
+            facts.front() += tr(" · alike in %1 pipelines").arg(pipelines);
+    }
+    if (isCritical)
+        facts << tr("on the critical path");
+    return facts;
+}
+
+QString timelineSummary(const Evaluation &evaluation)
+{
+    const auto count = qulonglong(evaluation.timeline.spanCount());
+    QString text = tr("1 iteration · %1 · %2 spans").arg(seconds(evaluation.timeline.duration), QLocale(QLocale::English).toString(count));
+    if (evaluation.metrics.simulateMs > 0)
+        text += QStringLiteral(" · ") + formatSeconds(evaluation.metrics.simulateMs * 1e-3);
+    return text;
+}
+
+QString emptyReason(const Evaluation *evaluation)
+{
+    if (!evaluation)
+        return tr("Open a plan to see one training iteration.");
+    const auto &problems = evaluation->problems;
+    const auto blocking = std::find_if(problems.begin(), problems.end(), [](const Problem &p) { return p.severity == Severity::Blocking; });
+    if (blocking != problems.end())
+        return QString::fromStdString(blocking->text);
+    if (!problems.empty())
+        return QString::fromStdString(problems.front().text);
+    if (!evaluation->layout.unseated.empty())
+        return QString::fromStdString(evaluation->layout.unseated);
+    return tr("This evaluation was made without a timeline.");
+}
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the timeline shows at the moment: data, view and marks, as one plain value that TimelineView owns and its painters
+// only read. Nothing here belongs to the plan, so nothing here is undone.
+
+#include "views/timeline/span_filter.h"
+#include "views/timeline/time_axis.h"
+#include "views/timeline/track_layout.h"
+
+#include <QRect>
+
+#include <array>
+#include <optional>
+
+namespace trainyard {
+
+struct AreaSelection {
+    TimeRange time;
+    int firstRow = 0, lastRow = 0;     // rows of the layout, inclusive
+};
+
+struct TimelineState {
+    EvaluationPtr evaluation, baseline;
+    bool isStale = false;
+    TrackLayout layout;
+    TimeRange whole, range;
+    int scroll = 0;                    // pixels of the track area
+    SpanFilter filter;
+    std::uint32_t hovered = kNoSpan, selected = kNoSpan;
+    std::array<std::optional<Nanoseconds>, 2> marks;
+    std::optional<Nanoseconds> pointer;   // time under the mouse
+    std::optional<AreaSelection> area;
+    bool showsCriticalPath = false;
+    std::vector<std::uint32_t> criticalPath;         // first to last; empty until asked for
+    std::vector<std::uint32_t> effects;              // spans that the selected one let start
+
+    [[nodiscard]] const Timeline *timeline() const { return evaluation ? &evaluation->timeline : nullptr; }
+    [[nodiscard]] bool isEmpty() const { return !evaluation || evaluation->timeline.isEmpty(); }
+};
+
+/// Regions of the chart widget, logical pixels: labels left, ruler above, tracks in the rest.
+struct ChartGeometry {
+    QRect gutter, ruler, tracks;
+    [[nodiscard]] double x(const TimelineState &state, Nanoseconds t) const { return timeToX(t, state.range, tracks.left(), tracks.width()); }
+    [[nodiscard]] Nanoseconds time(const TimelineState &state, double x) const { return xToTime(x, state.range, tracks.left(), tracks.width()); }
+};
+
+inline constexpr int kRulerHeight = 22;
+
+[[nodiscard]] ChartGeometry chartGeometry(QSize size, int gutterWidth);
+/// Span under a point of the chart, or kNoSpan; within a few pixels of thin bars.
+[[nodiscard]] std::uint32_t spanUnder(const TimelineState &state, const ChartGeometry &geometry, QPoint point);
+/// Where a span is drawn (cut to the chart's width, at least one pixel wide); empty where its row is folded away.
+[[nodiscard]] QRectF spanRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span);
+
+} // namespace trainyard

@@ -1,0 +1,120 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The Gantt chart of one training iteration: legend, chart and minimap around one TimelineState. Reads evaluations,
+// changes nothing but its own view. Every command is a slot, so that one command registry can bind keys and menus to it;
+// while it has the focus it also answers its own keys (see keyPressEvent). GUI thread.
+//
+//   timeline->setEvaluation(evaluation);      // keeps the zoom as a fraction of the iteration
+//   connect(timeline, &TimelineView::rangeChanged, curves, &CurvesView::setTimeRange);
+
+#include "views/timeline/timeline_state.h"
+
+#include <QWidget>
+
+namespace trainyard {
+
+class AreaTable;
+class ChartCanvas;
+class Legend;
+class Minimap;
+class SpanCard;
+
+class TimelineView : public QWidget {
+    Q_OBJECT
+public:
+    explicit TimelineView(QWidget *parent = nullptr);
+    ~TimelineView() override;
+
+    void setEvaluation(EvaluationPtr evaluation);
+    /// Drawn as a thin ghost under each track; null takes it away.
+    void setBaseline(EvaluationPtr baseline);
+    /// Dimmed while newer numbers are on their way.
+    void setStale(bool stale);
+    void setTitleShown(bool shown);
+
+    [[nodiscard]] EvaluationPtr evaluation() const { return m_state.evaluation; }
+    [[nodiscard]] TimeRange visibleRange() const { return m_state.range; }
+    void setVisibleRange(Nanoseconds begin, Nanoseconds end);
+    [[nodiscard]] std::uint32_t selectedSpan() const { return m_state.selected; }
+    void selectSpan(std::uint32_t span);
+    void setFilter(const SpanFilter &filter);
+    [[nodiscard]] const SpanFilter &filter() const { return m_state.filter; }
+    /// Keys of pinned rows and folded datacenters, to remember between sessions.
+    [[nodiscard]] QStringList pinnedRows() const;
+    void setPinnedRows(const QStringList &keys);
+    [[nodiscard]] QStringList foldedDatacenters() const;
+    void setFoldedDatacenters(const QStringList &keys);
+    [[nodiscard]] const TimelineState &state() const { return m_state; }
+    [[nodiscard]] QWidget *canvas() const;
+
+public slots:
+    void fit();
+    void zoomIn();
+    void zoomOut();
+    void panLeft();
+    void panRight();
+    void scrollUp();
+    void scrollDown();
+    /// To the selected area, else the selected span, else the hovered one; where that is in view already, fits.
+    void zoomToSelection();
+    void nextSpan();
+    void previousSpan();
+    void followDependency(bool forward);
+    void toggleCriticalPath();
+    /// Pins the row under the mouse, else that of the selected span, to the top; or takes it down again.
+    void togglePin();
+    void toggleStreams();
+    /// A cursor at the pointer, else at the selected span; a third one replaces the older of two.
+    void addMark();
+    /// Fades what does not match ("backward 12", "stage 3", "> 50 ms") and selects the next match. False: not understood.
+    bool find(const QString &text);
+    void findNext();
+    void openSearch();
+    void copyArea() const;
+    /// Takes away, one at a time: area, marks, selection, search.
+    void clearSelection();
+
+signals:
+    void rangeChanged(qint64 begin, qint64 end);
+    void spanHovered(quint32 span);            // kNoSpan where the mouse left
+    void spanSelected(quint32 span);
+    void areaSelected(qint64 begin, qint64 end, const QList<quint32> &tracks);
+    void pinsChanged(const QStringList &keys);
+
+protected:
+    void keyPressEvent(QKeyEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
+
+private:
+    void wire();
+    void relayout();
+    void setRange(TimeRange range);
+    void setScroll(int scroll);
+    void zoomBy(double factor);
+    void panBy(double share);
+    void pointAt(QPoint point);
+    void click(QPoint point);
+    void dragArea(QPoint from, QPoint to);
+    void finishArea();
+    void hover(std::uint32_t span, QPoint point);
+    void reveal(std::uint32_t span);
+    void repaintChart();
+    void describe();
+    void ensureCriticalPath();
+    [[nodiscard]] bool isCritical(std::uint32_t span);
+    [[nodiscard]] std::vector<std::uint32_t> areaTracks() const;
+
+    TimelineState m_state;
+    TrackLayoutOptions m_options;
+    std::vector<std::uint32_t> m_sortedPath;   // critical spans by number, for membership
+    bool m_knowsCriticalPath = false;
+    int m_pointedRow = -1;
+    Legend *m_legend;
+    ChartCanvas *m_canvas;
+    Minimap *m_minimap;
+    AreaTable *m_areaTable;
+    SpanCard *m_card;
+};
+
+} // namespace trainyard

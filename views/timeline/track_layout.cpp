@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/track_layout.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kGroupGap = 6;
+constexpr int kRowGap = 2;
+constexpr int kChannelBar = 5;
+constexpr int kChannelPitch = 12;
+constexpr int kGhostBar = 3;
+constexpr int kLeastBar = 10, kMostBar = 20;
+
+QString tr(const char *text, int n = -1)
+{
+    return QCoreApplication::translate("trainyard::TrackLayout", text, nullptr, n);
+}
+
+QString streamName(Stream stream)
+{
+    switch (stream) {
+    case Stream::Compute: return tr("compute");
+    case Stream::Wan: return tr("WAN");
+    case Stream::Collective: return tr("collectives");
+    case Stream::Copy: return tr("copies");
+    case Stream::Prefill: return tr("prefill");
+    }
+    return {};
+}
+
+QString pipelinesText(const Evaluation &evaluation, int pipelineClass)
+{
+    if (pipelineClass < 0 || pipelineClass >= int(evaluation.layout.classes.size()))
+        return {};
+    const int pipelines = evaluation.layout.classes[std::size_t(pipelineClass)].pipelines;
+    return pipelines == 1 ? tr("1 pipeline") : tr("%1 pipelines").arg(pipelines);
+}
+
+QString groupKey(const Evaluation &evaluation, int datacenter)
+{
+    if (evaluation.plan && datacenter < int(evaluation.plan->cluster.datacenters.size()))
+        return QString::fromStdString(evaluation.plan->cluster.datacenters[std::size_t(datacenter)].id);
+    return QString::number(datacenter);
+}
+
+QString rowKey(const Track &track, const QString &group)
+{
+    return QStringLiteral("%1/%2/%3/%4/%5").arg(group).arg(track.pipelineClass).arg(track.stage).arg(int(track.stream)).arg(track.toStage);
+}
+
+TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacenter)
+{
+    const Track &track = evaluation.timeline.tracks[index];
+    TrackRow row;
+    row.datacenter = datacenter;
+    row.tracks = {index};
+    row.key = rowKey(track, groupKey(evaluation, datacenter));
+    if (track.stream == Stream::Wan) {
+        row.kind = TrackRow::Kind::Channel;
+        row.label = QStringLiteral("→ ") + datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.toStage));
+    } else {
+        row.kind = track.stream == Stream::Compute ? TrackRow::Kind::Stage : TrackRow::Kind::Stream;
+        row.label = row.kind == TrackRow::Kind::Stage ? tr("stage %1").arg(track.stage + 1) : streamName(track.stream);
+        row.detail = row.kind == TrackRow::Kind::Stage ? pipelinesText(evaluation, track.pipelineClass) : QString();
+    }
+    return row;
+}
+
+/// Tracks by datacenter, class, then stages before channels, each by stage, streams of a stage after its compute.
+std::vector<std::pair<int, std::uint32_t>> sortedTracks(const Evaluation &evaluation)
+{
+    const auto &tracks = evaluation.timeline.tracks;
+    std::vector<std::pair<int, std::uint32_t>> sorted;   // datacenter, track
+    for (std::uint32_t t = 0; t < tracks.size(); ++t)
+        sorted.emplace_back(datacenterOf(evaluation, tracks[t].pipelineClass, tracks[t].stage), t);
+    const auto rank = [&](const std::pair<int, std::uint32_t> &entry) {
+        const Track &track = tracks[entry.second];
+        return std::tuple(entry.first, track.pipelineClass, track.stream == Stream::Wan, track.stage, int(track.stream), track.toStage);
+    };
+    std::sort(sorted.begin(), sorted.end(), [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
+    return sorted;
+}
+
+/// Rows without geometry, in order, groups marked by datacenter.
+std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOptions &options)
+{
+    std::vector<TrackRow> rows;
+    for (const auto &[datacenter, index] : sortedTracks(evaluation)) {
+        const Track &track = evaluation.timeline.tracks[index];
+        const QString group = groupKey(evaluation, datacenter);
+        if (options.folded.contains(group)) {
+            if (rows.empty() || rows.back().datacenter != datacenter) {
+                TrackRow summary;
+                summary.kind = TrackRow::Kind::Summary;
+                summary.datacenter = datacenter;
+                summary.key = group;
+                rows.push_back(summary);
+            }
+            if (track.stream == Stream::Compute)
+                rows.back().tracks.push_back(index);
+            continue;
+        }
+        const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan;
+        if (isFurtherStream && !options.unfoldStreams) {
+            // Prefill runs where the stage idles, so it belongs into the stage's row; the rest waits for unfolding.
+            if (track.stream == Stream::Prefill && !rows.empty() && rows.back().datacenter == datacenter)
+                rows.back().tracks.push_back(index);
+            continue;
+        }
+        rows.push_back(makeRow(evaluation, index, datacenter));
+    }
+    for (TrackRow &row : rows) {
+        if (row.kind == TrackRow::Kind::Summary)
+            row.label = row.tracks.size() == 1 ? tr("1 stage") : tr("%1 stages").arg(row.tracks.size());
+    }
+    return rows;
+}
+
+bool isThin(const TrackRow &row)
+{
+    return row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
+}
+
+void setHeights(TrackRow &row, int bar, bool ghost)
+{
+    if (isThin(row)) {
+        row.barHeight = kChannelBar;
+        row.pitch = kChannelPitch;
+        row.barTop = (row.pitch - row.barHeight) / 2;
+        return;
+    }
+    row.barTop = 0;
+    row.barHeight = bar;
+    row.ghostTop = bar + 1;
+    row.ghostHeight = ghost && row.kind == TrackRow::Kind::Stage ? kGhostBar : 0;
+    row.pitch = bar + kRowGap + (row.ghostHeight > 0 ? row.ghostHeight + 1 : 0);
+}
+
+/// Bar height that fills the available height, within bounds.
+int barHeight(const std::vector<TrackRow> &rows, const TrackLayoutOptions &options, int groups)
+{
+    const int thin = int(std::count_if(rows.begin(), rows.end(), isThin));
+    const int thick = int(rows.size()) - thin;
+    if (thick == 0)
+        return kMostBar;
+    const int room = options.availableHeight - thin * kChannelPitch - groups * kGroupGap;
+    const int rest = kRowGap + (options.showGhost ? kGhostBar + 1 : 0);
+    return std::clamp(room / thick - rest, kLeastBar, kMostBar);
+}
+
+} // namespace
+
+QString datacenterName(const Evaluation &evaluation, int datacenter)
+{
+    if (evaluation.plan && datacenter >= 0 && datacenter < int(evaluation.plan->cluster.datacenters.size()))
+        return QString::fromStdString(evaluation.plan->cluster.datacenters[std::size_t(datacenter)].label());
+    return tr("datacenter %1").arg(datacenter + 1);
+}
+
+int datacenterOf(const Evaluation &evaluation, int pipelineClass, int stage)
+{
+    const auto &classes = evaluation.layout.classes;
+    if (pipelineClass < 0 || pipelineClass >= int(classes.size()))
+        return 0;
+    const auto &seats = classes[std::size_t(pipelineClass)].seats;
+    return stage >= 0 && stage < int(seats.size()) ? seats[std::size_t(stage)].datacenter : 0;
+}
+
+TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions &options)
+{
+    TrackLayout layout;
+    std::vector<TrackRow> scrolling = makeRows(evaluation, options);
+    for (const TrackRow &row : scrolling) {
+        if (options.pinned.contains(row.key)) {
+            layout.rows.push_back(row);
+            layout.rows.back().isPinned = true;
+        }
+    }
+    layout.pinnedCount = int(layout.rows.size());
+    layout.rows.insert(layout.rows.end(), scrolling.begin(), scrolling.end());
+    int groups = 0, previous = -1;
+    for (const TrackRow &row : scrolling)
+        groups += std::exchange(previous, row.datacenter) != row.datacenter ? 1 : 0;
+    const int bar = barHeight(layout.rows, options, groups);
+    int y = 0;
+    for (int r = 0; r < int(layout.rows.size()); ++r) {
+        TrackRow &row = layout.rows[std::size_t(r)];
+        setHeights(row, bar, options.showGhost);
+        if (r == layout.pinnedCount)
+            y = 0;
+        if (!row.isPinned && (layout.groups.empty() || layout.groups.back().datacenter != row.datacenter)) {
+            y += layout.groups.empty() ? 0 : kGroupGap;
+            const QString key = groupKey(evaluation, row.datacenter);
+            layout.groups.push_back({row.datacenter, datacenterName(evaluation, row.datacenter), key, options.folded.contains(key), y, 0});
+        }
+        row.y = y;
+        y += row.pitch;
+        if (row.isPinned)
+            layout.pinnedHeight = y + kGroupGap;
+        else
+            layout.groups.back().height = y - layout.groups.back().y;
+    }
+    layout.contentHeight = y;
+    layout.rowOfTrack.assign(evaluation.timeline.tracks.size(), -1);
+    for (int r = layout.pinnedCount; r < int(layout.rows.size()); ++r) {
+        for (const std::uint32_t track : layout.rows[std::size_t(r)].tracks)
+            layout.rowOfTrack[track] = r;
+    }
+    return layout;
+}
+
+int rowTop(const TrackLayout &layout, const TrackRow &row, int scroll)
+{
+    return row.isPinned ? row.y : layout.pinnedHeight + row.y - scroll;
+}
+
+int rowAt(const TrackLayout &layout, int y, int scroll)
+{
+    const bool inPinned = y < layout.pinnedHeight;
+    for (int r = 0; r < int(layout.rows.size()); ++r) {
+        const TrackRow &row = layout.rows[std::size_t(r)];
+        const int top = rowTop(layout, row, scroll);
+        if (row.isPinned == inPinned && y >= top && y < top + row.pitch)
+            return r;
+    }
+    return -1;
+}
+
+int sameTrack(const Timeline &timeline, const Track &track)
+{
+    const auto found = std::find_if(timeline.tracks.begin(), timeline.tracks.end(), [&](const Track &other) {
+        return other.stream == track.stream && other.pipelineClass == track.pipelineClass && other.stage == track.stage
+            && other.toStage == track.toStage;
+    });
+    return found == timeline.tracks.end() ? -1 : int(found - timeline.tracks.begin());
+}
+
+} // namespace trainyard

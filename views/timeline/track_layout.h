@@ -1,0 +1,67 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where each track of a timeline lies on screen: datacenter › pipeline class › stage, WAN channels under the datacenter
+// that sends, further streams of a stage below it when unfolded. Pure functions of an evaluation and a few options;
+// heights in logical pixels. Rows carry a stable key, so that pins and folds outlive a new evaluation.
+
+#include "core/evaluate/evaluation.h"
+
+#include <QSet>
+#include <QString>
+
+#include <vector>
+
+namespace trainyard {
+
+struct TrackRow {
+    enum class Kind : std::uint8_t { Stage, Channel, Stream, Summary };   // Summary: a folded datacenter
+    Kind kind = Kind::Stage;
+    int datacenter = 0;
+    std::vector<std::uint32_t> tracks;   // drawn on top of each other, blended for a summary
+    QString label, detail;               // "stage 3", "16 pipelines"
+    QString key;
+    bool isPinned = false;
+    int y = 0;                           // from the top of the content; pinned rows have their own, from the top of the plot
+    int pitch = 0;                       // to the next row
+    int barTop = 0, barHeight = 0;       // from y
+    int ghostTop = 0, ghostHeight = 0;   // from y; 0 where no baseline is shown
+};
+
+struct DatacenterGroup {
+    int datacenter = 0;
+    QString name;
+    QString key;                         // for folding
+    bool isFolded = false;
+    int y = 0, height = 0;
+};
+
+struct TrackLayoutOptions {
+    QSet<QString> folded;                // keys of datacenter groups
+    QSet<QString> pinned;                // keys of rows
+    bool unfoldStreams = false;
+    bool showGhost = false;              // room for a baseline under each bar
+    int availableHeight = 300;           // rows grow and shrink to fill it, within legible bounds
+};
+
+struct TrackLayout {
+    std::vector<TrackRow> rows;          // pinned ones first
+    std::vector<DatacenterGroup> groups;
+    std::vector<int> rowOfTrack;         // the scrolling row of each track, -1 where it is folded away
+    int pinnedCount = 0;
+    int pinnedHeight = 0, contentHeight = 0;
+};
+
+[[nodiscard]] TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions &options);
+
+/// Top of a row in the plot, `scroll` pixels down; pinned rows stay.
+[[nodiscard]] int rowTop(const TrackLayout &layout, const TrackRow &row, int scroll);
+/// Row under a plot coordinate, or -1.
+[[nodiscard]] int rowAt(const TrackLayout &layout, int y, int scroll);
+/// Track of `timeline` that stands for the same stage or channel as `track` of another timeline, or -1.
+[[nodiscard]] int sameTrack(const Timeline &timeline, const Track &track);
+/// Name of a datacenter of the evaluation's plan; "datacenter 2" where the plan has none.
+[[nodiscard]] QString datacenterName(const Evaluation &evaluation, int datacenter);
+/// Datacenter that runs a stage of a pipeline class; 0 where the layout does not say.
+[[nodiscard]] int datacenterOf(const Evaluation &evaluation, int pipelineClass, int stage);
+
+} // namespace trainyard
