@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/embedded_files.h"
-#include "core/catalogue/entry_readers.h"
+#include "core/catalogue/entry_readers_internal.h"
 
 #include <algorithm>
 #include <cstdlib>

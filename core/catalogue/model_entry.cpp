@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/catalogue/entry_readers.h"
+#include "core/catalogue/entry_readers_internal.h"
 #include "core/catalogue/parse.h"
 
 #include <algorithm>

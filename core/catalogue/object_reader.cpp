@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/catalogue/object_reader.h"
+#include "core/catalogue/object_reader_internal.h"
 
 #include "core/catalogue/catalogue.h"
 

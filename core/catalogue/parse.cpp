@@ -2,7 +2,7 @@
 #include "core/catalogue/parse.h"
 
 #include "core/catalogue/catalogue.h"
-#include "core/catalogue/entry_readers.h"
+#include "core/catalogue/entry_readers_internal.h"
 
 #include <algorithm>
 
@@ -36,17 +36,18 @@ ExpectedAll<ModelSpec> parseModel(std::string_view json, const std::string &wher
     return parseEntry<ModelSpec>(json, where, &readModel);
 }
 
-Expected<StackSpec> withOverrides(StackSpec stack, const std::map<std::string, double> &overrides, const std::string &where)
+Expected<StackSpec> withOverrides(const StackSpec &base, const std::map<std::string, double> &overrides)
 {
+    StackSpec stack = base;
     for (const auto &[key, value] : overrides) {
         const auto field = std::ranges::find(stackFields(), key, &StackField::key);
         if (field == stackFields().end()) {
             const std::string near = nearestName(key, stackKeys());
-            return std::unexpected(Error{ErrorCode::UnknownKey, where + "/" + key, "unknown key " + key,
+            return std::unexpected(Error{ErrorCode::UnknownKey, "stack." + key, "unknown key " + key,
                                          near.empty() ? "a field of a stack" : "perhaps " + near});
         }
         if (!(value >= field->range.low && value <= field->range.high))
-            return std::unexpected(Error{ErrorCode::BadValue, where + "/" + key, key + " is " + shown(value),
+            return std::unexpected(Error{ErrorCode::BadValue, "stack." + key, key + " is " + shown(value),
                                          field->flag ? "0 or 1"
                                                      : "a number from " + shown(field->range.low) + " to "
                                                  + shown(field->range.high)});

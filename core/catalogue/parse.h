@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/hardware/gpu_spec.h"
-#include "core/hardware/stack_spec.h"
 #include "core/workload/model_spec.h"
 
 #include <string_view>
@@ -25,10 +24,7 @@ namespace trainyard {
 /// The keys that those objects understand, sorted; for unknown-key handling and schemas.
 [[nodiscard]] const std::vector<std::string> &gpuKeys();
 [[nodiscard]] const std::vector<std::string> &modelKeys();
-/// The keys of a stack that a plan may override. Values are numbers; switches are 0 or 1.
+/// The keys of a stack that a plan may override (withOverrides). Values are numbers; switches are 0 or 1.
 [[nodiscard]] const std::vector<std::string> &stackKeys();
-/// The stack with fields overridden. Errors: UnknownKey with the nearest known key; BadValue.
-[[nodiscard]] Expected<StackSpec> withOverrides(StackSpec stack, const std::map<std::string, double> &overrides,
-                                                const std::string &where);
 
 } // namespace trainyard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/catalogue/entry_readers.h"
+#include "core/catalogue/entry_readers_internal.h"
 
 namespace trainyard {
 
@@ -11,6 +11,8 @@ constexpr StackField kStackFields[] = {
     {"flash_attention", nullptr, &StackSpec::flashAttention, kShare},
     {"cuda_graphs", nullptr, &StackSpec::cudaGraphs, kShare},
     {"stores_dropout_masks", nullptr, &StackSpec::storesDropoutMasks, kShare},
+    {"recomputes_last_stage", nullptr, &StackSpec::recomputesLastStage, kShare},
+    {"gradient_norm_barrier", nullptr, &StackSpec::gradientNormBarrier, kShare},
     {"gradient_bytes", &StackSpec::gradientBytes, nullptr, {0, 8}},
     {"kernel_overhead_us", &StackSpec::kernelOverheadUs, nullptr, {0, 1e6}},
     {"elementwise_passes", &StackSpec::elementwisePasses, nullptr, {0, 100}},

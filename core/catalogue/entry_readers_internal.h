@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One entry of gpus.json, models.json, stacks.json or of a plan's inline objects. Private to core/catalogue.
+// One entry of gpus.json, models.json, stacks.json or of a plan's inline objects. For the .cpp files of this
+// folder.
 
-#include "core/catalogue/object_reader.h"
+#include "core/catalogue/object_reader_internal.h"
 #include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
 #include "core/workload/model_spec.h"

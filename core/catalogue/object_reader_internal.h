@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the keys of one JSON object, collecting every fault with its place. Private to core/catalogue and
-// core/workload (it names nlohmann). A figure is a number or [number, source]; the catalogue demands the source.
+// Reads the keys of one JSON object, collecting every fault with its place. A figure is a number or
+// [number, source]; the catalogue demands the source. For the .cpp files of this folder: it names nlohmann.
 
 #include "core/base/error.h"
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/catalogue/catalogue.h"
+#include "core/workload/model_math.h"
+#include "core/workload/resolve_model.h"
+
+#include <QtTest>
+
+#include <cmath>
+
+using namespace trainyard;
+
+class HuggingFaceTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void aLlamaConfigIsADenseGatedModel();
+    void headsMayBeWiderThanTheHiddenSize();
+    void latentAttentionIsReadWithItsRanks();
+    void olderFamiliesHaveBiasesAndLearnedPositions();
+    void aNestedTextConfigIsFound();
+    void anUnknownTypeIsReadByTheCommonestKeysAndSaysSo();
+    void faultsNameFileAndKey_data();
+    void faultsNameFileAndKey();
+    void realConfigsCountAsManyParametersAsPublished_data();
+    void realConfigsCountAsManyParametersAsPublished();
+    void realConfigsEqualTheCatalogue_data();
+    void realConfigsEqualTheCatalogue();
+    void aPlanNamesItsModelInThreeWays();
+};
+
+namespace {
+
+const std::string kFolder = TRAINYARD_SOURCE_DIR "/tests/data/hf_configs/";
+
+ModelSpec read(const std::string &file)
+{
+    const auto model = readHuggingFaceConfig(kFolder + file);
+    if (!model)
+        qFatal("%s", toString(model.error()).c_str());
+    return *model;
+}
+
+} // namespace
+
+void HuggingFaceTest::aLlamaConfigIsADenseGatedModel()
+{
+    const ModelSpec m = read("dense_llama.json");
+    QCOMPARE(m.layers, 4);
+    QCOMPARE(m.kvHeads, 2);
+    QCOMPARE(m.headDim, 64);
+    QVERIFY(m.gatedFfn && !m.tiedEmbeddings && !m.linearBias && !m.isMoe());
+    // 2hV + h + L (2h^2 + 2h·g·d + 3hf + 2h)
+    QCOMPARE(totalParameters(m), 2.0 * 512 * 1000 + 512 + 4 * (2.0 * 512 * 512 + 2 * 512 * 128 + 3.0 * 512 * 1408 + 2 * 512));
+}
+
+void HuggingFaceTest::headsMayBeWiderThanTheHiddenSize()
+{
+    const ModelSpec m = read("wide_heads_qwen3_moe.json");
+    QCOMPARE(m.heads * m.headDim, 2 * m.hidden);
+    QCOMPARE(m.experts, 16);
+    QCOMPARE(m.expertFfn, 96);
+    QVERIFY(!m.isExpertLayer(0) && m.isExpertLayer(1) && m.isExpertLayer(5));
+}
+
+void HuggingFaceTest::latentAttentionIsReadWithItsRanks()
+{
+    const ModelSpec m = read("latent_deepseek_v3.json");
+    QVERIFY(m.attention == AttentionKind::Latent);
+    QVERIFY((m.latent == LatentAttention{0, 64, 32, 16, 32}));   // a null q_lora_rank: queries are not compressed
+    QCOMPARE(m.sharedExpertFfn, 2 * 128);
+    QCOMPARE(m.denseLayers, 1);
+    QVERIFY(!m.tiedEmbeddings);
+}
+
+void HuggingFaceTest::olderFamiliesHaveBiasesAndLearnedPositions()
+{
+    const ModelSpec gpt2 = read("gpt2.json");
+    QCOMPARE(gpt2.ffn, 4 * 192);
+    QCOMPARE(gpt2.learnedPositions, 512);
+    QVERIFY(gpt2.linearBias && gpt2.layerNorm && gpt2.tiedEmbeddings && gpt2.dropout && !gpt2.gatedFfn);
+    const ModelSpec opt = read("opt.json");
+    QCOMPARE(opt.learnedPositions, 514);
+    // the two differ in nothing else that is counted
+    QCOMPARE(totalParameters(opt) - totalParameters(gpt2), 2.0 * 192);
+}
+
+void HuggingFaceTest::aNestedTextConfigIsFound()
+{
+    const ModelSpec m = read("nested_llama4.json");
+    QCOMPARE(m.ffn, 768);
+    QCOMPARE(m.sharedExpertFfn, 384);
+    QVERIFY(!m.isExpertLayer(0) && m.isExpertLayer(1) && !m.isExpertLayer(2) && m.isExpertLayer(3));
+}
+
+void HuggingFaceTest::anUnknownTypeIsReadByTheCommonestKeysAndSaysSo()
+{
+    const ModelSpec m = read("unknown_type.json");
+    QVERIFY(m.gatedFfn && m.tiedEmbeddings);
+    QVERIFY(m.source.find("unknown model type zebra") != std::string::npos);
+}
+
+void HuggingFaceTest::faultsNameFileAndKey_data()
+{
+    QTest::addColumn<QString>("message");
+    QTest::newRow("negative_layers.json") << ": /num_hidden_layers: num_hidden_layers is -3; expected a whole number from 1 to 10000";
+    QTest::newRow("huge_nested.json") << ": /text_config/hidden_size: hidden_size is 1e+30; expected a whole number from 1 to 1000000";
+    QTest::newRow("no_vocabulary.json") << ": /vocab_size: vocab_size is missing; expected the size of the vocabulary";
+    QTest::newRow("truncated.json") << ":3:1: not valid JSON: syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal; expected a JSON file";
+    QTest::newRow("absent.json") << ": cannot be read; expected a Hugging Face config.json";
+}
+
+void HuggingFaceTest::faultsNameFileAndKey()
+{
+    QFETCH(QString, message);
+    const std::string path = kFolder + QTest::currentDataTag();
+    const auto model = readHuggingFaceConfig(path);
+    QVERIFY(!model.has_value());
+    QCOMPARE(QString::fromStdString(toString(model.error())), QString::fromStdString(path) + message);
+}
+
+void HuggingFaceTest::realConfigsCountAsManyParametersAsPublished_data()
+{
+    QTest::addColumn<double>("billions");
+    QTest::newRow("meta-llama--Meta-Llama-3.1-8B_config.json") << 8.03;
+    QTest::newRow("meta-llama--Meta-Llama-3.1-405B_config.json") << 405.85;
+    QTest::newRow("mistralai--Mixtral-8x7B-v0.1_config.json") << 46.7;
+    QTest::newRow("Qwen--Qwen3-32B_config.json") << 32.76;
+    QTest::newRow("Qwen--Qwen3-30B-A3B_config.json") << 30.53;
+    QTest::newRow("Qwen--Qwen3-235B-A22B_config.json") << 235.1;
+    QTest::newRow("deepseek-ai--DeepSeek-V3_config.json") << 671.0;
+    QTest::newRow("deepseek-ai--DeepSeek-V3.2_config.json") << 671.0;
+    QTest::newRow("moonshotai--Kimi-K2-Instruct_config.json") << 1026.0;
+    QTest::newRow("meta-llama--Llama-4-Maverick-17B-128E-Instruct_config.json") << 400.7;
+    QTest::newRow("Qwen--Qwen3.5-397B-A17B_config.json") << 397.0;
+}
+
+void HuggingFaceTest::realConfigsCountAsManyParametersAsPublished()
+{
+    QFETCH(double, billions);
+    const QString path = QString(TRAINYARD_SHARED_DIR "/formats/hf_configs/") + QTest::currentDataTag();
+    if (!QFile::exists(path))
+        QSKIP("the folder of real configurations is absent");
+    const auto model = readHuggingFaceConfig(path.toStdString());
+    QVERIFY2(model.has_value(), model ? "" : toString(model.error()).c_str());
+    const double counted = totalParameters(*model) / 1e9;
+    QVERIFY2(std::abs(counted - billions) < 0.01 * billions, qPrintable(QString::number(counted)));
+}
+
+void HuggingFaceTest::realConfigsEqualTheCatalogue_data()
+{
+    QTest::addColumn<QString>("id");
+    QTest::newRow("meta-llama--Meta-Llama-3.1-8B_config.json") << "llama-3.1-8b";
+    QTest::newRow("meta-llama--Meta-Llama-3.1-405B_config.json") << "llama-3.1-405b";
+    QTest::newRow("mistralai--Mixtral-8x7B-v0.1_config.json") << "mixtral-8x7b";
+    QTest::newRow("Qwen--Qwen3-32B_config.json") << "qwen3-32b";
+    QTest::newRow("Qwen--Qwen3-30B-A3B_config.json") << "qwen3-30b-a3b";
+    QTest::newRow("Qwen--Qwen3-235B-A22B_config.json") << "qwen3-235b-a22b";
+    QTest::newRow("deepseek-ai--DeepSeek-V3_config.json") << "deepseek-v3";
+    QTest::newRow("moonshotai--Kimi-K2-Instruct_config.json") << "kimi-k2";
+    QTest::newRow("meta-llama--Llama-4-Maverick-17B-128E-Instruct_config.json") << "llama-4-maverick";
+}
+
+void HuggingFaceTest::realConfigsEqualTheCatalogue()
+{
+    QFETCH(QString, id);
+    const QString path = QString(TRAINYARD_SHARED_DIR "/formats/hf_configs/") + QTest::currentDataTag();
+    if (!QFile::exists(path))
+        QSKIP("the folder of real configurations is absent");
+    const auto fromFile = readHuggingFaceConfig(path.toStdString());
+    const ModelSpec *fromCatalogue = builtinCatalogue().model(id.toStdString());
+    QVERIFY(fromFile.has_value() && fromCatalogue);
+    const double s = 4096;
+    QCOMPARE(totalParameters(*fromFile), totalParameters(*fromCatalogue));
+    QCOMPARE(activeParameters(*fromFile), activeParameters(*fromCatalogue));
+    QCOMPARE(modelFlopsPerSequence(*fromFile, s), modelFlopsPerSequence(*fromCatalogue, s));
+}
+
+void HuggingFaceTest::aPlanNamesItsModelInThreeWays()
+{
+    WorkloadSpec workload;
+    workload.model = "llama-3-70b";
+    QCOMPARE(resolveModel(workload, {}, builtinCatalogue())->layers, 80);
+    workload.model = "hf_configs/gpt2.json";
+    QCOMPARE(resolveModel(workload, TRAINYARD_SOURCE_DIR "/tests/data", builtinCatalogue())->layers, 3);
+    workload.model = "lama-3-70b";
+    const auto unknown = resolveModel(workload, {}, builtinCatalogue());
+    QCOMPARE(toString(unknown.error()), "workload.model: there is no model \"lama-3-70b\"; expected a catalogue name, perhaps "
+                                        "\"llama-3-70b\", or the path of a config.json");
+    workload.inlineModel.emplace();
+    workload.inlineModel->layers = 7;
+    QCOMPARE(resolveModel(workload, {}, builtinCatalogue())->layers, 7);
+}
+
+QTEST_APPLESS_MAIN(HuggingFaceTest)
+#include "tst_hugging_face.moc"

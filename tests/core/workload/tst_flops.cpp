@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/catalogue/catalogue.h"
+#include "core/workload/model_math.h"
+
+#include <QtTest>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+
+using namespace trainyard;
+
+class FlopsTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void aClassicModelFollowsThePublishedFormula();
+    void recomputationFollowsThePublishedFormulas();
+    void utilizationsOfTable5ComeOut();
+    void trainingFlopsOfExpertModelsMatchTheTable_data();
+    void trainingFlopsOfExpertModelsMatchTheTable();
+    void fusedAttentionHasNothingToRecomputeSelectively();
+};
+
+namespace {
+
+const ModelSpec &model(const std::string &id)
+{
+    const ModelSpec *found = builtinCatalogue().model(id);
+    if (!found)
+        qFatal("no model %s", id.c_str());
+    return *found;
+}
+
+const StackSpec &classicStack()
+{
+    return *builtinCatalogue().stack("megatron-lm-2021");
+}
+
+double recomputed(const ModelSpec &spec, double s, Recompute kind)
+{
+    return spec.layers * recomputeFlops(spec, false, s, kind, classicStack());
+}
+
+bool close(double a, double b, double relative)
+{
+    return std::abs(a - b) <= relative * std::abs(b);
+}
+
+} // namespace
+
+void FlopsTest::aClassicModelFollowsThePublishedFormula()
+{
+    // Korthikanti et al., eq. 7: 72 B L s h^2 (1 + s/6h + V/12hL)
+    const double s = 2048;
+    for (const char *id : {"gpt-3-1.3b", "gpt-3-175b", "megatron-22b", "megatron-530b", "megatron-1t"}) {
+        const ModelSpec &m = model(id);
+        const double L = m.layers, h = m.hidden, V = m.vocab;
+        QVERIFY(close(modelFlopsPerSequence(m, s), 72 * L * s * h * h * (1 + s / (6 * h) + V / (12 * h * L)), 1e-12));
+    }
+}
+
+void FlopsTest::recomputationFollowsThePublishedFormulas()
+{
+    const double s = 2048;
+    const ModelSpec &m = model("megatron-530b");
+    const double L = m.layers, h = m.hidden, V = m.vocab;
+    // selective, eq. 9: 72 B L s h^2 (1 + s/3h + V/12hL)
+    QVERIFY(close(modelFlopsPerSequence(m, s) + recomputed(m, s, Recompute::Selective),
+                  72 * L * s * h * h * (1 + s / (3 * h) + V / (12 * h * L)), 1e-12));
+    // full, Narayanan et al. eq. 3: 96 B L s h^2 (1 + s/6h + V/16Lh)
+    QVERIFY(close(modelFlopsPerSequence(m, s) + recomputed(m, s, Recompute::Full),
+                  96 * L * s * h * h * (1 + s / (6 * h) + V / (16 * h * L)), 1e-12));
+    QCOMPARE(recomputed(m, s, Recompute::None), 0.0);
+}
+
+void FlopsTest::utilizationsOfTable5ComeOut()
+{
+    std::ifstream file(TRAINYARD_SHARED_DIR "/validation/fit/korthikanti2022.json");
+    if (!file)
+        QSKIP("the folder of published measurements is absent");
+    const auto data = nlohmann::json::parse(file);
+    const std::map<std::string, std::string> ids = {{"22B", "megatron-22b"}, {"175B", "gpt-3-175b"}, {"530B", "megatron-530b"}, {"1T", "megatron-1t"}};
+    int compared = 0;
+    for (const auto &row : data["rows"]) {
+        if (!row["metrics"].contains("MFU_pct_SP_selective") || !row["model"].contains("vocab"))
+            continue;
+        const ModelSpec &m = model(ids.at(row["model"]["name"]));
+        const double s = 2048, batch = row["parallel"]["global_batch"], gpus = row["parallel"]["gpus"];
+        const double seconds = row["metrics"]["iter_s_SP_plus_selective"];
+        const double peak = builtinCatalogue().gpu("a100-sxm-80gb")->peakFlops(Precision::Fp16);
+        const double mfu = 100 * batch * modelFlopsPerSequence(m, s) / (seconds * gpus * peak);
+        const double hfu = mfu * (1 + recomputed(m, s, Recompute::Selective) / modelFlopsPerSequence(m, s));
+        QVERIFY(std::abs(mfu - row["metrics"]["MFU_pct_SP_selective"].get<double>()) <= 0.2);
+        QVERIFY(std::abs(hfu - row["metrics"]["HFU_pct_SP_selective"].get<double>()) <= 0.2);
+        ++compared;
+    }
+    QCOMPARE(compared, 4);
+}
+
+void FlopsTest::trainingFlopsOfExpertModelsMatchTheTable_data()
+{
+    // 3 x {2 active matrix elements, without the input embedding, + s a (d_qk + d_v)} a token: causal, s = 4096; 10^9
+    QTest::addColumn<double>("gigaflops");
+    QTest::newRow("mixtral-8x7b") << 79.7;
+    QTest::newRow("mixtral-8x22b") << 242.2;
+    QTest::newRow("mixtral-8x22b-g8t8") << 140.8;
+    QTest::newRow("deepseek-v2-lite") << 16.4;
+    QTest::newRow("deepseek-v2") << 155.3;
+    QTest::newRow("deepseek-v3") << 250.5;
+    QTest::newRow("kimi-k2") << 205.5;
+    QTest::newRow("qwen2-57b-a14b") << 84.7;
+    QTest::newRow("qwen3-30b-a3b") << 23.1;
+    QTest::newRow("qwen3-235b-a22b") << 148.3;
+    QTest::newRow("dbrx") << 221.2;
+    QTest::newRow("grok-1") << 512.0;
+}
+
+void FlopsTest::trainingFlopsOfExpertModelsMatchTheTable()
+{
+    QFETCH(double, gigaflops);
+    const ModelSpec &m = model(QTest::currentDataTag());
+    const double s = 4096;
+    // half of the full attention is what a causal mask leaves
+    const double widths = m.attention == AttentionKind::Latent ? m.latent.nopeDim + m.latent.ropeDim + m.latent.valueDim : 2.0 * m.headDim;
+    const double causalHalf = 3 * m.layers * s * m.heads * widths;
+    const double perToken = modelFlopsPerSequence(m, s) / s - causalHalf;
+    QVERIFY2(std::abs(perToken / 1e9 - gigaflops) < 0.0026 * gigaflops, qPrintable(QString::number(perToken / 1e9)));
+}
+
+void FlopsTest::fusedAttentionHasNothingToRecomputeSelectively()
+{
+    const StackSpec &fused = *builtinCatalogue().stack("megatron-core");
+    QCOMPARE(recomputeFlops(model("llama-3-8b"), false, 8192, Recompute::Selective, fused), 0.0);
+}
+
+QTEST_APPLESS_MAIN(FlopsTest)
+#include "tst_flops.moc"
