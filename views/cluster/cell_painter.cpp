@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/cluster/cell_painter.h"
+
+#include "views/cluster/node_shape.h"
+#include "views/theme/theme.h"
+
+#include <QFontMetricsF>
+#include <QLocale>
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+QColor withAlpha(QColor colour, double alpha)
+{
+    colour.setAlphaF(float(alpha));
+    return colour;
+}
+
+/// Rectangles collected by stage, so that each colour is one call.
+class Batch {
+public:
+    void add(int stage, const QRectF &rect) { m_rects[stage].push_back(rect); }
+
+    void paint(QPainter &painter, int stages, bool stale) const
+    {
+        painter.setRenderHint(QPainter::Antialiasing, false);
+        for (const auto &[stage, rects] : m_rects) {
+            if (stage == kIdleStage) {
+                paintIdle(painter, rects);
+                continue;
+            }
+            painter.setPen(Qt::NoPen);
+            painter.setBrush(cellColour(stage, stages, stale));
+            painter.drawRects(rects.data(), int(rects.size()));
+        }
+    }
+
+private:
+    static void paintIdle(QPainter &painter, const std::vector<QRectF> &rects)
+    {
+        const QColor line = theme().warning;
+        const bool roomy = rects.front().width() >= 7 && rects.front().height() >= 7;
+        painter.setPen(Qt::NoPen);
+        if (roomy) {
+            painter.setBrush(QBrush(withAlpha(line, 0.55), Qt::BDiagPattern));
+            painter.drawRects(rects.data(), int(rects.size()));
+        }
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(withAlpha(line, roomy ? 0.9 : 0.75), 1));
+        for (const QRectF &rect : rects)
+            painter.drawRect(rect.adjusted(0, 0, -1, -1));
+    }
+
+    std::map<int, std::vector<QRectF>> m_rects;
+};
+
+void addNode(Batch &batch, const PoolScene &pool, int node, const QRectF &rect)
+{
+    const auto first = pool.stageOfGpu.begin() + std::ptrdiff_t(node) * pool.gpusPerNode;
+    const auto last = first + pool.gpusPerNode;
+    for (auto run = first; run != last;) {
+        const auto end = std::find_if(run, last, [&](int stage) { return stage != *run; });
+        const double x = std::round(rect.left() + rect.width() * double(run - first) / pool.gpusPerNode);
+        const double right = std::round(rect.left() + rect.width() * double(end - first) / pool.gpusPerNode);
+        batch.add(*run, {x, rect.top(), std::max(1.0, right - x), rect.height()});
+        run = end;
+    }
+}
+
+void addCells(Batch &batch, const PoolScene &pool, const NodeShape &shape, int node, QPointF origin)
+{
+    for (int i = 0; i < pool.gpusPerNode; ++i) {
+        const QPointF at = origin + QPointF(kNodePad + (i % shape.columns) * shape.pitch.width(), kNodePad + (i / shape.columns) * shape.pitch.height());
+        batch.add(pool.stageOfGpu[std::size_t(node * pool.gpusPerNode + i)], {at, QSizeF(shape.pitch.width() - 1, shape.pitch.height() - 1)});
+    }
+}
+
+void paintNodes(QPainter &painter, const MapScene &scene, const IslandScene &island, const MapLayout &layout,
+                const IslandLayout &place, const GroupLayout &group, bool stale)
+{
+    Batch batch;
+    std::vector<QRectF> frames;
+    for (const PoolSlots &seats : group.pools) {
+        const PoolScene &pool = island.pools[std::size_t(seats.pool)];
+        const NodeShape shape = nodeShape(layout.detail, place.unit, pool.gpusPerNode);
+        for (int node = 0; node < pool.nodes; ++node) {
+            const int slot = seats.firstSlot + node;
+            const QPointF at(group.grid.left() + (slot % group.columns) * (group.node.width() + group.gap),
+                             group.grid.top() + (slot / group.columns) * (group.node.height() + group.gap));
+            if (layout.detail == MapDetail::Nodes) {
+                addNode(batch, pool, node, {at, shape.size});
+            } else {
+                frames.emplace_back(at, shape.size);
+                addCells(batch, pool, shape, node, at);
+            }
+        }
+    }
+    if (!frames.empty()) {
+        painter.setRenderHint(QPainter::Antialiasing, false);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(theme().panel);
+        painter.drawRects(frames.data(), int(frames.size()));
+    }
+    batch.paint(painter, scene.stages, stale);
+}
+
+struct StageCount { int stage, gpus; };
+
+/// Stages in the order in which they first occur, with how many GPUs serve each.
+std::vector<StageCount> countStages(const IslandScene &island, const GroupLayout &group)
+{
+    std::vector<StageCount> counts;
+    for (const PoolSlots &seats : group.pools) {
+        for (const int stage : island.pools[std::size_t(seats.pool)].stageOfGpu) {
+            auto found = std::ranges::find(counts, stage, &StageCount::stage);
+            if (found == counts.end())
+                found = counts.insert(counts.end(), {stage, 0});
+            ++found->gpus;
+        }
+    }
+    return counts;
+}
+
+void paintBar(QPainter &painter, const MapScene &scene, const IslandScene &island, const GroupLayout &group, bool stale)
+{
+    Batch batch;
+    std::vector<std::pair<QRectF, QString>> labels;
+    const double perGpu = group.grid.width() / std::max(1, group.gpus);
+    double x = group.grid.left();
+    for (const StageCount &count : countStages(island, group)) {
+        const QRectF part(x, group.grid.top(), std::max(1.0, count.gpus * perGpu - 1), group.grid.height());
+        batch.add(count.stage, part);
+        if (count.stage >= 0)
+            labels.emplace_back(part, QStringLiteral("%1").arg(QLocale(QLocale::English).toString(count.gpus)));
+        x += count.gpus * perGpu;
+    }
+    batch.paint(painter, scene.stages, stale);
+    painter.setFont(uiFont(-2, QFont::DemiBold));
+    painter.setPen(QColor(0x10151c));
+    for (const auto &[part, label] : labels) {
+        if (QFontMetricsF(painter.font()).horizontalAdvance(label) + 6 <= part.width())
+            painter.drawText(part, Qt::AlignCenter, label);
+    }
+}
+
+/// "5 · 1,024" on the cells of each stage, where there is room.
+void paintStageChips(QPainter &painter, const MapScene &scene, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
+{
+    const Theme &t = theme();
+    painter.setFont(uiFont(-2, QFont::DemiBold));
+    const QFontMetricsF metrics(painter.font());
+    for (const PoolSlots &seats : group.pools) {
+        const PoolScene &pool = island.pools[std::size_t(seats.pool)];
+        for (const GpuRun &run : pool.runs) {
+            const int perNode = std::max(1, pool.gpusPerNode);
+            const int first = run.firstGpu / perNode, last = (run.firstGpu + run.gpus - 1) / perNode;
+            const QRectF top = nodeRect(layout, islandIndex, seats.pool, first), bottom = nodeRect(layout, islandIndex, seats.pool, last);
+            if (run.gpus == 0 || bottom.bottom() - top.top() < metrics.height() + 4)
+                continue;
+            const QString label = QStringLiteral("%1 · %2").arg(run.stage + 1).arg(QLocale(QLocale::English).toString(run.gpus));
+            const double width = metrics.horizontalAdvance(label) + 10;
+            if (width > group.grid.width())
+                continue;
+            const double centreX = group.grid.left() + std::min(group.grid.width(), group.columns * (group.node.width() + group.gap)) / 2;
+            const QRectF chip(std::round(centreX - width / 2), std::round((top.top() + bottom.bottom() - metrics.height()) / 2), width, metrics.height());
+            painter.setRenderHint(QPainter::Antialiasing, true);
+            painter.setPen(Qt::NoPen);
+            painter.setBrush(withAlpha(t.panel, 0.86));
+            painter.drawRoundedRect(chip, 3, 3);
+            painter.setPen(t.text);
+            painter.drawText(chip, Qt::AlignCenter, label);
+        }
+    }
+    (void)scene;
+}
+
+} // namespace
+
+QColor cellColour(int stage, int stages, bool stale)
+{
+    if (stage < 0)
+        return withAlpha(theme().textFaint, stage == kIdleStage ? 0.25 : 0.45);
+    const QColor colour = theme().stage(stage, stages);
+    return stale ? withAlpha(colour, 0.7) : colour;
+}
+
+void paintGroup(QPainter &painter, const MapScene &scene, const IslandScene &island, const MapLayout &layout,
+                const IslandLayout &place, const GroupLayout &group, bool stale)
+{
+    if (layout.detail == MapDetail::Bars) {
+        paintBar(painter, scene, island, group, stale);
+        return;
+    }
+    paintNodes(painter, scene, island, layout, place, group, stale);
+    if (layout.detail == MapDetail::Nodes && !stale)
+        paintStageChips(painter, scene, island, layout, int(&place - layout.islands.data()), group);
+}
+
+} // namespace trainyard

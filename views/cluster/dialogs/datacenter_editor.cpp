@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/cluster/dialogs/datacenter_editor.h"
+
+#include "core/catalogue/catalogue.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QFormLayout>
+#include <QLineEdit>
+
+namespace trainyard {
+
+namespace {
+
+/// The lowest value of the box means "not given".
+std::optional<double> given(const QDoubleSpinBox &box)
+{
+    return box.value() > box.minimum() ? std::optional(box.value()) : std::nullopt;
+}
+
+std::string idFrom(const QString &name)
+{
+    QString id;
+    for (const QChar c : name.toLower())
+        id += c.isLetterOrNumber() ? c : QChar(u'-');
+    while (id.contains(QStringLiteral("--")))
+        id.replace(QStringLiteral("--"), QStringLiteral("-"));
+    return id.toStdString();
+}
+
+} // namespace
+
+DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *parent)
+    : FormDialog(isNew ? QStringLiteral("Add datacenter") : QStringLiteral("Edit %1").arg(QString::fromStdString(datacenter.label())), parent)
+    , m_before(std::move(datacenter))
+    , m_isNew(isNew)
+    , m_region(new QComboBox(this))
+    , m_name(new QLineEdit(QString::fromStdString(m_before.label()), this))
+    , m_placed(new QCheckBox(QStringLiteral("Place on the map by coordinates"), this))
+{
+    m_region->addItem(QStringLiteral("from a cloud region…"));
+    for (const Region &region : builtinCatalogue().regions)
+        m_region->addItem(QString::fromStdString(region.name));
+    m_region->setAccessibleName(QStringLiteral("Region of the catalogue"));
+    m_name->setAccessibleName(QStringLiteral("Name"));
+    form().addRow(QStringLiteral("Fill in"), m_region);
+    form().addRow(QStringLiteral("Name"), m_name);
+    form().addRow(QString(), m_placed);
+    m_latitude = addNumber(QStringLiteral("Latitude"), m_before.latitude.value_or(0), -90, 90, 2, QStringLiteral("°"));
+    m_longitude = addNumber(QStringLiteral("Longitude"), m_before.longitude.value_or(0), -180, 180, 2, QStringLiteral("°"));
+    m_fabric = addNumber(QStringLiteral("Fabric per GPU"), m_before.fabricGbpsPerGpu.value_or(0), 0, 100000, 0, QStringLiteral(" Gbps"));
+    m_usdPerKwh = addNumber(QStringLiteral("Electricity"), m_before.usdPerKwh.value_or(0), 0, 10, 3, QStringLiteral(" $/kWh"));
+    m_kgCo2PerKwh = addNumber(QStringLiteral("Carbon"), m_before.kgCo2PerKwh.value_or(0), 0, 5, 3, QStringLiteral(" kg CO₂/kWh"));
+    m_fabric->setSpecialValueText(QStringLiteral("as the GPU's catalogue entry"));
+    m_usdPerKwh->setSpecialValueText(QStringLiteral("not given"));
+    m_kgCo2PerKwh->setSpecialValueText(QStringLiteral("not given"));
+    m_placed->setChecked(m_before.latitude && m_before.longitude);
+    connect(m_region, &QComboBox::activated, this, &DatacenterEditor::useRegion);
+    connect(m_name, &QLineEdit::textChanged, this, &DatacenterEditor::check);
+    connect(m_placed, &QCheckBox::toggled, this, &DatacenterEditor::check);
+    m_name->setFocus();
+    m_name->selectAll();
+    check();
+}
+
+Datacenter DatacenterEditor::datacenter() const
+{
+    Datacenter next = m_before;
+    next.name = m_name->text().trimmed().toStdString();
+    if (m_isNew)
+        next.id = idFrom(m_name->text().trimmed());
+    else if (next.name == next.id && m_before.name.empty())
+        next.name.clear();                 // the id served as the name, and still does
+    next.latitude = m_placed->isChecked() ? std::optional(m_latitude->value()) : std::nullopt;
+    next.longitude = m_placed->isChecked() ? std::optional(m_longitude->value()) : std::nullopt;
+    next.fabricGbpsPerGpu = given(*m_fabric);
+    next.usdPerKwh = given(*m_usdPerKwh);
+    next.kgCo2PerKwh = given(*m_kgCo2PerKwh);
+    return next;
+}
+
+void DatacenterEditor::useRegion(int index)
+{
+    const auto &regions = builtinCatalogue().regions;
+    if (index < 1 || index > int(regions.size()))
+        return;
+    const Region &region = regions[std::size_t(index - 1)];
+    if (m_isNew || m_name->text().trimmed().isEmpty())
+        m_name->setText(QString::fromStdString(region.name));
+    m_placed->setChecked(true);
+    m_latitude->setValue(region.latitude);
+    m_longitude->setValue(region.longitude);
+    m_usdPerKwh->setValue(region.usdPerKwh);
+    m_kgCo2PerKwh->setValue(region.kgCo2PerKwh);
+    setNote(QString::fromStdString(region.source));
+}
+
+void DatacenterEditor::check()
+{
+    m_latitude->setEnabled(m_placed->isChecked());
+    m_longitude->setEnabled(m_placed->isChecked());
+    setFault(m_name->text().trimmed().isEmpty() ? QStringLiteral("The datacenter needs a name.") : QString());
+}
+
+} // namespace trainyard

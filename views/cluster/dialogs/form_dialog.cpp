@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/cluster/dialogs/form_dialog.h"
+
+#include "views/theme/theme.h"
+
+#include <QDialogButtonBox>
+#include <QDoubleSpinBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+namespace trainyard {
+
+namespace {
+
+void colourText(QLabel &label, const QColor &colour)
+{
+    QPalette palette = label.palette();
+    palette.setColor(QPalette::WindowText, colour);
+    label.setPalette(palette);
+}
+
+} // namespace
+
+FormDialog::FormDialog(const QString &title, QWidget *parent)
+    : QDialog(parent)
+    , m_form(new QFormLayout)
+    , m_message(new QLabel(this))
+    , m_buttons(new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this))
+{
+    setWindowTitle(title);
+    setAttribute(Qt::WA_DeleteOnClose);
+    m_message->setWordWrap(true);
+    m_message->setMinimumWidth(360);
+    auto *column = new QVBoxLayout(this);
+    column->setSpacing(Theme::kPad);
+    column->addLayout(m_form);
+    column->addWidget(m_message);
+    column->addStretch(1);
+    column->addWidget(m_buttons);
+    connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+}
+
+QDoubleSpinBox *FormDialog::addNumber(const QString &label, double value, double low, double high, int decimals, const QString &unit)
+{
+    auto *box = new QDoubleSpinBox(this);
+    box->setDecimals(decimals);
+    box->setRange(low, high);
+    box->setSuffix(unit);
+    box->setValue(value);
+    box->setAccessibleName(label);
+    m_form->addRow(label, box);
+    return box;
+}
+
+QSpinBox *FormDialog::addCount(const QString &label, int value, int low, int high)
+{
+    auto *box = new QSpinBox(this);
+    box->setRange(low, high);
+    box->setValue(value);
+    box->setAccessibleName(label);
+    m_form->addRow(label, box);
+    return box;
+}
+
+void FormDialog::setFault(const QString &fault)
+{
+    m_message->setText(fault);
+    colourText(*m_message, theme().bad);
+    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(fault.isEmpty());
+}
+
+void FormDialog::setNote(const QString &note)
+{
+    m_message->setText(note);
+    colourText(*m_message, theme().textMuted);
+    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(true);
+}
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/cluster/dialogs/link_editor.h"
+
+#include <QCheckBox>
+#include <QDoubleSpinBox>
+#include <QFormLayout>
+
+namespace trainyard {
+
+LinkEditor::LinkEditor(const QString &title, WanLink link, const std::array<QString, 2> &names, const QString &note, QWidget *parent)
+    : FormDialog(title, parent)
+    , m_before(std::move(link))
+    , m_note(note)
+    , m_priced(new QCheckBox(QStringLiteral("Own egress price"), this))
+{
+    m_rtt = addNumber(QStringLiteral("Round trip"), m_before.rttMs, 0, 10000, 2, QStringLiteral(" ms"));
+    m_capacity = addNumber(QStringLiteral("Capacity, each way"), m_before.capacityGbps, 0, 1e6, 1, QStringLiteral(" Gbps"));
+    m_nodePair = addNumber(QStringLiteral("One pair of nodes"), m_before.nodePairGbps, 0, 1e5, 2, QStringLiteral(" Gbps"));
+    m_window = addNumber(QStringLiteral("TCP window of a connection"), m_before.tcpWindowMb, 0, 1e4, 2, QStringLiteral(" MB"));
+    form().addRow(QString(), m_priced);
+    const auto prices = m_before.usdPerGb.value_or(std::array<double, 2>{0.02, 0.02});
+    for (std::size_t i = 0; i < 2; ++i)
+        m_prices[i] = addNumber(QStringLiteral("%1 → %2").arg(names[i], names[1 - i]), prices[i], 0, 10, 4, QStringLiteral(" $/GB"));
+    m_priced->setChecked(m_before.usdPerGb.has_value());
+    for (QDoubleSpinBox *box : {m_rtt, m_capacity, m_nodePair, m_window})
+        connect(box, &QDoubleSpinBox::valueChanged, this, &LinkEditor::check);
+    connect(m_priced, &QCheckBox::toggled, this, &LinkEditor::check);
+    m_rtt->setFocus();
+    m_rtt->selectAll();
+    check();
+}
+
+WanLink LinkEditor::link() const
+{
+    WanLink next = m_before;
+    next.rttMs = m_rtt->value();
+    next.capacityGbps = m_capacity->value();
+    next.nodePairGbps = m_nodePair->value();
+    next.tcpWindowMb = m_window->value();
+    next.usdPerGb = m_priced->isChecked() ? std::optional(std::array{m_prices[0]->value(), m_prices[1]->value()}) : std::nullopt;
+    return next;
+}
+
+void LinkEditor::check()
+{
+    for (QDoubleSpinBox *price : m_prices)
+        price->setEnabled(m_priced->isChecked());
+    if (m_rtt->value() <= 0)
+        setFault(QStringLiteral("How long is the round trip? It must be more than 0 ms."));
+    else if (m_capacity->value() <= 0 || m_nodePair->value() <= 0 || m_window->value() <= 0)
+        setFault(QStringLiteral("Capacity, node pair and window must be more than 0."));
+    else
+        setNote(m_note);
+}
+
+} // namespace trainyard

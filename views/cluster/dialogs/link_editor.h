@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Edits one WAN link: round trip, capacity, what one pair of nodes and one TCP connection may use, egress price. A new
+// link starts from the catalogue's measured round trip of the nearest regions. GUI thread.
+
+#include "core/plan/plan.h"
+#include "views/cluster/dialogs/form_dialog.h"
+
+class QCheckBox;
+
+namespace trainyard {
+
+class LinkEditor : public FormDialog {
+    Q_OBJECT
+
+public:
+    /// `note`: where suggested figures come from; may be empty.
+    LinkEditor(const QString &title, WanLink link, const std::array<QString, 2> &names, const QString &note, QWidget *parent);
+    [[nodiscard]] WanLink link() const;
+
+private:
+    void check();
+
+    WanLink m_before;
+    QString m_note;
+    QDoubleSpinBox *m_rtt, *m_capacity, *m_nodePair, *m_window;
+    QCheckBox *m_priced;
+    std::array<QDoubleSpinBox *, 2> m_prices;
+};
+
+struct SuggestedLink {
+    WanLink link;
+    QString source;
+};
+
+/// A link between two datacenters of the cluster with the catalogue's figures, where both lie near known regions.
+[[nodiscard]] SuggestedLink suggestLink(const Cluster &cluster, int from, int to);
+
+} // namespace trainyard

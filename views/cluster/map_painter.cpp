@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/cluster/map_painter.h"
+
+#include "views/cluster/cell_painter.h"
+#include "views/theme/theme.h"
+
+#include <QFontMetricsF>
+#include <QPainter>
+#include <QPainterPath>
+#include <QStringList>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kTitleTop = 7, kSubtitleBottom = 6, kCardPad = 7;
+
+QFont titleFont() { return uiFont(0, QFont::DemiBold); }
+QFont smallFont() { return uiFont(-1); }
+
+double lineHeight(const QFont &font)
+{
+    return std::ceil(QFontMetricsF(font).height());
+}
+
+double widthOf(const QString &text, const QFont &font)
+{
+    return std::ceil(QFontMetricsF(font).horizontalAdvance(text));
+}
+
+QColor blend(const QColor &a, const QColor &b, double share)
+{
+    const auto mix = [share](float x, float y) { return float(x + (y - x) * share); };
+    return QColor::fromRgbF(mix(a.redF(), b.redF()), mix(a.greenF(), b.greenF()), mix(a.blueF(), b.blueF()));
+}
+
+void paintIsland(QPainter &painter, const MapScene &scene, const IslandScene &island, const MapLayout &layout, const IslandLayout &place, bool stale)
+{
+    const Theme &t = theme();
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setPen(QPen(t.border, 1));
+    painter.setBrush(t.panelRaised);
+    painter.drawRoundedRect(place.frame.adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius + 2, Theme::kRadius + 2);
+
+    painter.save();
+    painter.setClipRect(place.frame.adjusted(1, 1, -1, -1));
+    const QRectF line = place.frame.adjusted(kIslandTextPad, kTitleTop, -kIslandTextPad, 0);
+    const double first = lineHeight(titleFont()), second = lineHeight(smallFont());
+    double right = line.right();
+    if (!island.idleText.isEmpty()) {
+        painter.setFont(smallFont());
+        painter.setPen(stale ? t.textFaint : t.warning);
+        painter.drawText(QRectF(line.left(), line.top(), line.width(), first), Qt::AlignRight | Qt::AlignVCenter, island.idleText);
+        right -= widthOf(island.idleText, smallFont()) + 8;
+    }
+    painter.setFont(titleFont());
+    painter.setPen(t.text);
+    const QString title = QFontMetricsF(titleFont()).elidedText(island.title, Qt::ElideRight, right - line.left());
+    painter.drawText(QRectF(line.left(), line.top(), right - line.left(), first), Qt::AlignLeft | Qt::AlignVCenter, title);
+    painter.setFont(smallFont());
+    painter.setPen(stale ? t.textFaint : t.textMuted);
+    const QString subtitle = QFontMetricsF(smallFont()).elidedText(island.subtitle, Qt::ElideRight, line.width());
+    painter.drawText(QRectF(line.left(), line.top() + first, line.width(), second), Qt::AlignLeft | Qt::AlignVCenter, subtitle);
+    if (place.groups.size() > 1) {
+        for (std::size_t g = 0; g < place.groups.size(); ++g)
+            painter.drawText(place.groups[g].label, Qt::AlignLeft | Qt::AlignVCenter, island.groups[g].label);
+    }
+    for (const GroupLayout &group : place.groups)
+        paintGroup(painter, scene, island, layout, place, group, stale);
+    painter.restore();
+}
+
+double linkWidth(double capacityGbps)
+{
+    // A decade of capacity is 2.4 pixels: 10 Gbps thin, 1 Tbps thick.
+    return std::clamp(1.2 + 2.4 * std::log10(std::max(1.0, capacityGbps) / 4), 1.5, 9.0);
+}
+
+void paintLink(QPainter &painter, const LinkScene &link, const LinkLayout &place, bool stale)
+{
+    const Theme &t = theme();
+    QPainterPath path(place.from);
+    path.quadTo(place.bend, place.to);
+    QColor colour = link.evaluated && link.utilization > 0 ? useColour(link.utilization) : t.textFaint;
+    if (stale)
+        colour = blend(colour, t.panel, 0.5);
+    const double width = linkWidth(link.capacityGbps);
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(t.panel, width + 3, Qt::SolidLine, Qt::FlatCap));
+    painter.drawPath(path);
+    const bool idle = link.evaluated && link.utilization <= 0;
+    painter.setPen(QPen(colour, width, idle ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap));
+    painter.drawPath(path);
+}
+
+void paintLinkCard(QPainter &painter, const LinkScene &link, const LinkLayout &place, bool stale)
+{
+    const Theme &t = theme();
+    const double first = lineHeight(smallFont());
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setPen(QPen(t.border, 1));
+    painter.setBrush(t.panel);
+    painter.drawRoundedRect(place.card.adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius - 1, Theme::kRadius - 1);
+    painter.setFont(smallFont());
+    const QRectF inner = place.card.adjusted(kCardPad, 4, -kCardPad, -4);
+    painter.setPen(stale ? t.textFaint : t.text);
+    painter.drawText(QRectF(inner.left(), inner.top(), inner.width(), first), Qt::AlignCenter, link.head);
+    if (link.foot.isEmpty())
+        return;
+    painter.setPen(stale ? t.textFaint : t.textMuted);
+    painter.drawText(QRectF(inner.left(), inner.top() + first, inner.width(), first), Qt::AlignCenter, link.foot);
+    if (link.utilization <= 0)
+        return;
+    const QRectF bar(inner.left(), inner.bottom() - 3, inner.width(), 3);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(t.border);
+    painter.drawRoundedRect(bar, 1.5, 1.5);
+    painter.setBrush(stale ? t.textFaint : useColour(link.utilization));
+    painter.drawRoundedRect(QRectF(bar.topLeft(), QSizeF(std::max(3.0, bar.width() * std::min(1.0, link.utilization)), 3)), 1.5, 1.5);
+}
+
+} // namespace
+
+MapSpec measureScene(const MapScene &scene, const Plan &plan)
+{
+    MapSpec spec;
+    const double first = lineHeight(titleFont()), second = lineHeight(smallFont());
+    spec.titleHeight = kTitleTop + first + second + kSubtitleBottom;
+    spec.labelHeight = second + 2;
+    for (std::size_t i = 0; i < scene.islands.size(); ++i) {
+        const IslandScene &island = scene.islands[i];
+        const Datacenter &datacenter = plan.cluster.datacenters[i];
+        IslandSpec shape;
+        if (datacenter.latitude && datacenter.longitude)
+            shape.place = QPointF(*datacenter.longitude, *datacenter.latitude);
+        const double title = widthOf(island.title, titleFont()) + (island.idle ? widthOf(QStringLiteral("00,000 idle"), smallFont()) + 10 : 0);
+        shape.minWidth = std::max({130.0, std::min(title, 260.0), std::min(widthOf(island.subtitle, smallFont()), 300.0)}) + 2 * kIslandTextPad + 2;
+        for (const GroupScene &group : island.groups) {
+            GroupSpec run;
+            for (const int pool : group.pools)
+                run.pools.push_back({pool, island.pools[std::size_t(pool)].nodes, island.pools[std::size_t(pool)].gpusPerNode});
+            shape.groups.push_back(std::move(run));
+        }
+        spec.islands.push_back(std::move(shape));
+    }
+    for (const LinkScene &link : scene.links) {
+        const double width = std::max({84.0, widthOf(link.head, smallFont()), widthOf(link.foot, smallFont())});
+        const double bar = link.utilization > 0 ? 5 : 0;
+        spec.links.push_back({link.a, link.b, QSizeF(width + 2 * kCardPad, (link.foot.isEmpty() ? 1 : 2) * second + 8 + bar)});
+    }
+    return spec;
+}
+
+QColor useColour(double utilization)
+{
+    const Theme &t = theme();
+    const double use = std::clamp(utilization, 0.0, 1.0);
+    return use < 0.6 ? blend(t.good, t.warning, std::max(0.0, use - 0.3) / 0.3) : blend(t.warning, t.bad, (use - 0.6) / 0.4);
+}
+
+void paintMap(QPainter &painter, const MapScene &scene, const MapLayout &layout, bool stale)
+{
+    for (std::size_t i = 0; i < layout.links.size(); ++i) {
+        if (layout.links[i].visible)
+            paintLink(painter, scene.links[i], layout.links[i], stale);
+    }
+    for (std::size_t i = 0; i < layout.islands.size(); ++i)
+        paintIsland(painter, scene, scene.islands[i], layout, layout.islands[i], stale);
+    for (std::size_t i = 0; i < layout.links.size(); ++i) {
+        if (layout.links[i].visible)
+            paintLinkCard(painter, scene.links[i], layout.links[i], stale);
+    }
+}
+
+void paintCard(QPainter &painter, QPointF at, const QRectF &bounds, const QStringList &lines, const QColor &border, const QColor &secondLine)
+{
+    if (lines.isEmpty())
+        return;
+    const Theme &t = theme();
+    const double first = lineHeight(titleFont()), other = lineHeight(smallFont());
+    const double most = std::max(160.0, bounds.width() - 40);
+    double width = widthOf(lines.front(), titleFont());
+    for (const QString &line : lines.mid(1))
+        width = std::max(width, widthOf(line, smallFont()));
+    width = std::min(width, most);
+    QRectF card(at, QSizeF(width + 22, first + other * double(lines.size() - 1) + 14));
+    card.moveLeft(std::clamp(card.left(), bounds.left() + 2, std::max(bounds.left() + 2, bounds.right() - card.width() - 2)));
+    card.moveTop(std::clamp(card.top(), bounds.top() + 2, std::max(bounds.top() + 2, bounds.bottom() - card.height() - 2)));
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(QColor(0, 0, 0, t.isDark ? 90 : 28));
+    painter.drawRoundedRect(card.translated(0, 2).adjusted(-1, -1, 1, 2), Theme::kRadius + 1, Theme::kRadius + 1);
+    painter.setPen(QPen(border, 1));
+    painter.setBrush(t.panelRaised);
+    painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius, Theme::kRadius);
+    QRectF line(card.left() + 11, card.top() + 7, card.width() - 22, first);
+    painter.setFont(titleFont());
+    painter.setPen(t.text);
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(titleFont()).elidedText(lines.front(), Qt::ElideRight, line.width()));
+    painter.setFont(smallFont());
+    line.translate(0, first);
+    line.setHeight(other);
+    for (qsizetype i = 1; i < lines.size(); ++i) {
+        painter.setPen(i == 1 ? secondLine : t.textMuted);
+        painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(smallFont()).elidedText(lines[i], Qt::ElideRight, line.width()));
+        line.translate(0, other);
+    }
+}
+
+} // namespace trainyard

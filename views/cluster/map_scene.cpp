@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/cluster/map_scene.h"
+
+#include "core/catalogue/catalogue.h"
+#include "models/text/format.h"
+
+#include <QLocale>
+#include <QStringList>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+QString text(const std::string &s)
+{
+    return QString::fromStdString(s);
+}
+
+QString gpuCount(int gpus)
+{
+    return QLocale(QLocale::English).toString(gpus);
+}
+
+/// Runs of the evaluation that belong to this pool; found by ids where the evaluation is of a neighbouring plan.
+void addRuns(const Plan &plan, const Evaluation &evaluation, MapScene &scene)
+{
+    if (!evaluation.plan)
+        return;
+    const Cluster &from = evaluation.plan->cluster;
+    for (const GpuRun &run : evaluation.layout.runs) {
+        if (run.datacenter < 0 || run.datacenter >= int(from.datacenters.size()))
+            continue;
+        const Datacenter &source = from.datacenters[std::size_t(run.datacenter)];
+        const int island = plan.cluster.indexOf(source.id);
+        if (island < 0 || run.pool < 0 || run.pool >= int(source.pools.size()))
+            continue;
+        const auto &pools = plan.cluster.datacenters[std::size_t(island)].pools;
+        const auto pool = std::ranges::find(pools, source.pools[std::size_t(run.pool)].id, &Pool::id);
+        if (pool == pools.end())
+            continue;
+        PoolScene &target = scene.islands[std::size_t(island)].pools[std::size_t(pool - pools.begin())];
+        GpuRun clipped = run;
+        clipped.gpus = std::min(run.gpus, int(target.stageOfGpu.size()) - run.firstGpu);
+        if (clipped.gpus <= 0 || run.firstGpu < 0)
+            continue;
+        std::fill_n(target.stageOfGpu.begin() + run.firstGpu, clipped.gpus, run.stage);
+        target.runs.push_back(clipped);
+    }
+}
+
+/// In an evaluated cluster a GPU without a run is idle; `reasons` come with the layout.
+void addIdle(const Evaluation &evaluation, MapScene &scene)
+{
+    for (IslandScene &island : scene.islands) {
+        for (PoolScene &pool : island.pools) {
+            std::ranges::replace(pool.stageOfGpu, kUnknownStage, kIdleStage);
+            island.idle += int(std::ranges::count(pool.stageOfGpu, kIdleStage));
+        }
+    }
+    for (const IdleGpus &idle : evaluation.layout.idle) {
+        if (idle.datacenter < 0 || idle.datacenter >= int(scene.islands.size()))
+            continue;
+        auto &pools = scene.islands[std::size_t(idle.datacenter)].pools;
+        if (idle.pool >= 0 && idle.pool < int(pools.size()))
+            pools[std::size_t(idle.pool)].idleReason = text(idle.reason);
+    }
+    if (evaluation.layout.data > 0 || evaluation.layout.unseated.empty())
+        return;
+    for (IslandScene &island : scene.islands) {
+        for (PoolScene &pool : island.pools) {
+            if (pool.idleReason.isEmpty())
+                pool.idleReason = text(evaluation.layout.unseated);
+        }
+    }
+}
+
+QString workText(const IslandScene &island, const Layout *layout)
+{
+    std::set<int> stages;
+    std::set<int> pipelines;
+    for (const PoolScene &pool : island.pools) {
+        for (const GpuRun &run : pool.runs) {
+            stages.insert(run.stage);
+            for (int p = run.firstPipeline; p < run.firstPipeline + run.pipelines && pipelines.size() < 4096; ++p)
+                pipelines.insert(p);
+        }
+    }
+    if (stages.empty())
+        return {};
+    if (layout && layout->mode == PlacementMode::DataAcross && !pipelines.empty()) {
+        const int first = *pipelines.begin() + 1, last = *pipelines.rbegin() + 1;
+        return first == last ? QStringLiteral("pipeline %1").arg(first) : QStringLiteral("pipelines %1–%2").arg(first).arg(last);
+    }
+    return stageText({stages.begin(), stages.end()});
+}
+
+void addTexts(IslandScene &island, const Layout *layout)
+{
+    for (GroupScene &group : island.groups) {
+        int gpus = 0;
+        for (const int pool : group.pools)
+            gpus += int(island.pools[std::size_t(pool)].stageOfGpu.size());
+        group.label = QStringLiteral("%1 × %2").arg(gpuCount(gpus), island.pools[std::size_t(group.pools.front())].gpuName);
+    }
+    const QString work = workText(island, layout);
+    if (island.groups.empty())
+        island.subtitle = QStringLiteral("no GPUs yet");
+    else
+        island.subtitle = island.groups.size() == 1 ? island.groups.front().label : QStringLiteral("%1 GPUs").arg(gpuCount(island.gpus));
+    if (!work.isEmpty())
+        island.subtitle += QStringLiteral(" · ") + work;
+    if (island.idle > 0)
+        island.idleText = QStringLiteral("%1 idle").arg(gpuCount(island.idle));
+}
+
+IslandScene buildIsland(const Datacenter &datacenter)
+{
+    IslandScene island;
+    island.id = text(datacenter.id);
+    island.title = text(datacenter.label());
+    island.gpus = datacenter.gpus();
+    for (std::size_t p = 0; p < datacenter.pools.size(); ++p) {
+        const Pool &pool = datacenter.pools[p];
+        PoolScene scene{shortGpuName(pool), pool.nodes, pool.gpusPerNode, {}, {}, {}};
+        scene.stageOfGpu.assign(std::size_t(std::max(0, pool.gpus())), kUnknownStage);
+        const auto same = std::ranges::find_if(island.groups, [&](const GroupScene &group) {
+            return island.pools[std::size_t(group.pools.front())].gpuName == scene.gpuName;
+        });
+        if (same == island.groups.end())
+            island.groups.push_back({{}, {int(p)}});
+        else
+            same->pools.push_back(int(p));
+        island.pools.push_back(std::move(scene));
+    }
+    return island;
+}
+
+LinkScene buildLink(const Plan &plan, const WanLink &link, const WanLinkUse *use)
+{
+    LinkScene scene;
+    scene.a = plan.cluster.indexOf(link.between[0]);
+    scene.b = plan.cluster.indexOf(link.between[1]);
+    const auto label = [&](int index, const std::string &id) {
+        return text(index >= 0 ? plan.cluster.datacenters[std::size_t(index)].label() : id);
+    };
+    scene.name = label(scene.a, link.between[0]) + QStringLiteral(" – ") + label(scene.b, link.between[1]);
+    scene.capacityGbps = link.capacityGbps;
+    const QString rtt = formatSeconds(link.rttMs * 1e-3);
+    if (use && use->totalBytes() > 0) {
+        scene.evaluated = true;
+        scene.utilization = use->utilization;
+        scene.head = QStringLiteral("%1 · %2").arg(rtt, formatGbps(use->nodePairGbps));
+        scene.foot = QStringLiteral("%1 flows · %2").arg(use->tcpConnections).arg(formatPercent(use->utilization));
+    } else {
+        scene.evaluated = use != nullptr;
+        scene.head = QStringLiteral("%1 · %2").arg(rtt, formatGbps(link.capacityGbps));
+        scene.foot = use ? QStringLiteral("not used") : QString();
+    }
+    return scene;
+}
+
+} // namespace
+
+QString shortGpuName(const Pool &pool)
+{
+    const GpuSpec *spec = pool.inlineGpu ? &*pool.inlineGpu : builtinCatalogue().gpu(pool.gpu);
+    if (!spec || spec->name.empty())
+        return text(pool.gpu);
+    QStringList words = text(spec->name).split(u' ', Qt::SkipEmptyParts);
+    if (words.size() > 1 && words.front().compare(text(spec->vendor), Qt::CaseInsensitive) == 0)
+        words.removeFirst();
+    if (words.size() > 2 && words.back() == QStringLiteral("GB"))
+        words.resize(words.size() - 2);
+    return words.join(u' ');
+}
+
+QString stageText(std::vector<int> stages)
+{
+    if (stages.empty())
+        return {};
+    std::ranges::sort(stages);
+    stages.erase(std::ranges::unique(stages).begin(), stages.end());
+    QStringList parts;
+    for (std::size_t i = 0; i < stages.size();) {
+        std::size_t j = i;
+        while (j + 1 < stages.size() && stages[j + 1] == stages[j] + 1)
+            ++j;
+        parts += i == j ? QString::number(stages[i] + 1) : QStringLiteral("%1–%2").arg(stages[i] + 1).arg(stages[j] + 1);
+        i = j + 1;
+    }
+    const QString noun = stages.size() == 1 ? QStringLiteral("stage ") : QStringLiteral("stages ");
+    if (parts.size() > 4)
+        return QStringLiteral("%1 stages").arg(stages.size());
+    if (parts.size() == 1)
+        return noun + parts.front();
+    const QString last = parts.takeLast();
+    return noun + parts.join(QStringLiteral(", ")) + QStringLiteral(" and ") + last;
+}
+
+MapScene buildScene(const Plan &plan, const Evaluation *evaluation)
+{
+    MapScene scene;
+    scene.gpus = plan.cluster.gpus();
+    scene.stages = std::max(1, plan.parallelism.pipeline);
+    scene.tensor = std::max(1, plan.parallelism.tensor);
+    for (const Datacenter &datacenter : plan.cluster.datacenters)
+        scene.islands.push_back(buildIsland(datacenter));
+    const bool matches = evaluation && evaluation->plan && evaluation->plan->cluster == plan.cluster;
+    if (evaluation)
+        addRuns(plan, *evaluation, scene);
+    if (matches)
+        addIdle(*evaluation, scene);
+    for (IslandScene &island : scene.islands)
+        addTexts(island, evaluation ? &evaluation->layout : nullptr);
+    for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
+        const WanLinkUse *use = nullptr;
+        if (matches) {
+            const auto found = std::ranges::find(evaluation->metrics.wanLinks, int(i), &WanLinkUse::link);
+            use = found == evaluation->metrics.wanLinks.end() ? nullptr : &*found;
+        }
+        scene.links.push_back(buildLink(plan, plan.cluster.wanLinks[i], use));
+    }
+    const auto count = scene.islands.size();
+    scene.summary = QStringLiteral("%1 GPUs · %2 %3").arg(gpuCount(scene.gpus)).arg(count)
+                        .arg(count == 1 ? QStringLiteral("datacenter") : QStringLiteral("datacenters"));
+    return scene;
+}
+
+QStringList gpuCard(const MapScene &scene, int island, int pool, int gpu)
+{
+    if (island < 0 || island >= int(scene.islands.size()))
+        return {};
+    const IslandScene &place = scene.islands[std::size_t(island)];
+    if (pool < 0 || pool >= int(place.pools.size()) || gpu < 0 || gpu >= int(place.pools[std::size_t(pool)].stageOfGpu.size()))
+        return {};
+    const PoolScene &hardware = place.pools[std::size_t(pool)];
+    const int perNode = std::max(1, hardware.gpusPerNode);
+    QStringList lines{QStringLiteral("%1 · node %2 · GPU %3").arg(place.title).arg(gpu / perNode + 1).arg(gpu % perNode + 1)};
+    const int stage = hardware.stageOfGpu[std::size_t(gpu)];
+    if (stage >= 0) {
+        const auto run = std::ranges::find_if(hardware.runs, [&](const GpuRun &r) { return gpu >= r.firstGpu && gpu < r.firstGpu + r.gpus; });
+        QString work = QStringLiteral("stage %1 of %2").arg(stage + 1).arg(scene.stages);
+        if (run != hardware.runs.end() && run->pipelines > 0) {
+            const int first = run->firstPipeline + 1, last = run->firstPipeline + run->pipelines;
+            work += first == last ? QStringLiteral(" · pipeline %1").arg(first) : QStringLiteral(" · pipelines %1–%2").arg(first).arg(last);
+        }
+        lines += work;
+    } else if (stage == kIdleStage) {
+        lines += hardware.idleReason.isEmpty() ? QStringLiteral("idle") : QStringLiteral("idle: ") + hardware.idleReason;
+    }
+    lines += hardware.gpuName;
+    return lines;
+}
+
+QStringList linkCard(const MapScene &scene, const Plan &plan, const Evaluation *evaluation, int link)
+{
+    if (link < 0 || link >= int(scene.links.size()) || link >= int(plan.cluster.wanLinks.size()))
+        return {};
+    const WanLink &wan = plan.cluster.wanLinks[std::size_t(link)];
+    QStringList lines{scene.links[std::size_t(link)].name};
+    lines += QStringLiteral("%1 · %2 each way · %3 a node pair").arg(formatSeconds(wan.rttMs * 1e-3), formatGbps(wan.capacityGbps), formatGbps(wan.nodePairGbps));
+    if (!evaluation || !evaluation->plan || evaluation->plan->cluster != plan.cluster)
+        return lines;
+    const auto use = std::ranges::find(evaluation->metrics.wanLinks, link, &WanLinkUse::link);
+    if (use == evaluation->metrics.wanLinks.end() || use->totalBytes() <= 0)
+        return lines + QStringList{QStringLiteral("carries nothing")};
+    lines += QStringLiteral("%1 an iteration, %2 of the capacity").arg(formatBytes(use->totalBytes()), formatPercent(use->utilization));
+    lines += QStringLiteral("a node pair reaches %1 with %2 TCP connections").arg(formatGbps(use->nodePairGbps)).arg(use->tcpConnections);
+    return lines;
+}
+
+} // namespace trainyard

@@ -1,0 +1,66 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the cluster map says, without where: texts, counts and the stage of every GPU, made from a plan and (where there
+// is one) its evaluation. Immutable once built; the painter and the hover cards only read it.
+
+#include "core/evaluate/evaluation.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace trainyard {
+
+inline constexpr int kIdleStage = -1;          // the placement left the GPU out
+inline constexpr int kUnknownStage = -2;       // not evaluated yet
+
+struct PoolScene {
+    QString gpuName;
+    int nodes = 0, gpusPerNode = 0;
+    std::vector<int> stageOfGpu;               // or kIdleStage, kUnknownStage
+    std::vector<GpuRun> runs;                  // clipped to the pool
+    QString idleReason;
+};
+
+struct GroupScene {                            // pools of one GPU type
+    QString label;                             // "192 × H100 SXM"
+    std::vector<int> pools;
+};
+
+struct IslandScene {
+    QString id, title;
+    QString subtitle;                          // "192 × H100 SXM · stages 9–12"
+    QString idleText;                          // "16 idle", empty where none are
+    int gpus = 0, idle = 0;
+    std::vector<PoolScene> pools;
+    std::vector<GroupScene> groups;
+};
+
+struct LinkScene {
+    int a = -1, b = -1;                        // islands; -1 where the id is unknown
+    QString name;                              // "Oregon – Iowa"
+    QString head, foot;                        // "36 ms · 4.9 Gbps a pair", "17 flows · 48 %"
+    double capacityGbps = 0;
+    double utilization = 0;
+    bool evaluated = false;
+};
+
+struct MapScene {
+    std::vector<IslandScene> islands;
+    std::vector<LinkScene> links;
+    int gpus = 0, stages = 1;
+    int tensor = 1;                            // GPUs that only make sense together
+    QString summary;                           // "576 GPUs · 3 datacenters"
+};
+
+[[nodiscard]] MapScene buildScene(const Plan &plan, const Evaluation *evaluation);
+/// "H100 SXM" of a pool, from its inline specification, the catalogue, or else its id.
+[[nodiscard]] QString shortGpuName(const Pool &pool);
+/// "stage 5", "stages 9–12", "stages 1, 4 and 6–8"; stages are counted from 1 on screen.
+[[nodiscard]] QString stageText(std::vector<int> stages);
+/// Lines of the card about one GPU: title, then what it does.
+[[nodiscard]] QStringList gpuCard(const MapScene &scene, int island, int pool, int gpu);
+/// Lines of the card about one link.
+[[nodiscard]] QStringList linkCard(const MapScene &scene, const Plan &plan, const Evaluation *evaluation, int link);
+
+} // namespace trainyard

@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is selected, focused or carried on the map: small values that gestures make and painters show.
+
+#include "core/cluster/edits.h"
+
+#include <vector>
+
+namespace trainyard {
+
+/// One thing of the map that can be selected, focused and edited.
+struct MapItem {
+    enum class Kind { None, Island, Pool, Gpus, Link };
+    Kind kind = Kind::None;
+    int island = -1, pool = -1;
+    int firstGpu = 0, gpus = 0;            // Gpus
+    int link = -1;                         // Link
+    bool operator==(const MapItem &) const = default;
+};
+
+using MapSelection = std::vector<MapItem>;
+
+/// GPUs in the hand of a drag, by mouse or by keyboard.
+struct Carry {
+    std::vector<GpuSelection> what;        // empty: `amount` GPUs of whatever pools of `island`
+    int island = -1, amount = 0;
+    bool operator==(const Carry &) const = default;
+
+    [[nodiscard]] bool isEmpty() const { return what.empty() && amount == 0; }
+    [[nodiscard]] int gpus() const
+    {
+        int sum = what.empty() ? amount : 0;
+        for (const GpuSelection &part : what)
+            sum += part.gpus;
+        return sum;
+    }
+};
+
+} // namespace trainyard

@@ -1,0 +1,28 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Size of a node and of the GPU cells in it at a given detail; shared by layout, hit test and painter so that they agree.
+
+#include "views/cluster/map_layout.h"
+
+namespace trainyard {
+
+inline constexpr double kIslandPad = 10;       // between an island's frame and its contents
+inline constexpr double kNodePad = 2;          // between a node's frame and its cells
+inline constexpr double kGroupGap = 7;         // between groups of one island
+inline constexpr double kBarHeight = 22;
+inline constexpr int kMaxUnit = 26, kMinGpuUnit = 4, kMinNodeUnit = 4;   // cell = unit − 1 pixel
+
+struct NodeShape {
+    int columns = 1, rows = 1;                 // of GPU cells
+    QSizeF pitch;                              // of a GPU cell
+    QSizeF size;                               // of the node
+};
+
+[[nodiscard]] NodeShape nodeShape(MapDetail detail, double unit, int gpusPerNode);
+[[nodiscard]] double nodeGap(MapDetail detail, double unit);
+/// Height of the contents below the title at a given width; infinite where not even one node fits.
+[[nodiscard]] double bodyHeight(const IslandSpec &island, MapDetail detail, double unit, double width, double labelHeight);
+/// Fills an island's frame, with the largest unit up to `unit` at which the contents fit.
+[[nodiscard]] IslandLayout fillIsland(const IslandSpec &spec, MapDetail detail, double unit, QRectF frame, const MapSpec &map);
+
+} // namespace trainyard
