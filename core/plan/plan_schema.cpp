@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/catalogue/parse.h"
+#include "core/plan/enum_names_internal.h"
+#include "core/plan/fields_internal.h"
+#include "core/plan/plan_io.h"
+#include "core/plan/plan_json_internal.h"
+
+namespace trainyard::detail {
+
+namespace {
+
+template <class T>
+Json schemaOf(const Key &key);
+
+Json numberSchema(const Key &key, bool whole)
+{
+    Json schema { { "type", whole ? "integer" : "number" } };
+    schema[key.aboveMin ? "exclusiveMinimum" : "minimum"] = numberToJson(key.min);
+    if (key.max < kHuge)
+        schema["maximum"] = numberToJson(key.max);
+    return schema;
+}
+
+Json anyOf(std::initializer_list<Json> alternatives)
+{
+    Json list = Json::array();
+    for (const Json &alternative : alternatives)
+        list.push_back(alternative);
+    Json schema = Json::object();
+    schema["anyOf"] = std::move(list);
+    return schema;
+}
+
+Json listOf(Json items)
+{
+    Json schema { { "type", "array" } };
+    schema["items"] = std::move(items);
+    return schema;
+}
+
+Json nameSchema() { return Json { { "type", "string" } }; }
+
+Json enumSchema(Names names)
+{
+    Json schema = nameSchema();
+    for (const char *name : names)
+        schema["enum"].push_back(name);
+    return schema;
+}
+
+/// An object whose keys are known by name only.
+Json objectWithKeys(const std::vector<std::string> &keys)
+{
+    Json schema { { "type", "object" } };
+    for (const std::string &key : keys)
+        schema["properties"][key] = Json::object();
+    return schema;
+}
+
+template <class Owner>
+class SchemaBuilder {
+public:
+    template <class T>
+    void value(const Key &key, T Owner::*)
+    {
+        Json schema = schemaOf<T>(key);
+        add(key, kIsOptional<T> ? anyOf({ schema, Json { { "type", "null" } } }) : schema);
+    }
+
+    template <class T>
+    void automatic(const Key &key, std::optional<T> Owner::*)
+    {
+        add(key, anyOf({ numberSchema(key, std::is_integral_v<T>), Json { { "const", "auto" } } }));
+    }
+
+    template <class T>
+    void perStage(const Key &key, std::vector<T> Owner::*)
+    {
+        const Json number = numberSchema(key, std::is_integral_v<T>);
+        add(key, anyOf({ number, listOf(number) }));
+    }
+
+    void gpu(const Key &key) { add(key, anyOf({ nameSchema(), objectWithKeys(gpuKeys()) })); }
+    void model(const Key &key) { add(key, anyOf({ nameSchema(), objectWithKeys(modelKeys()) })); }
+
+    void between(const Key &key)
+    {
+        Json pair = listOf(nameSchema());
+        pair["minItems"] = pair["maxItems"] = 2;
+        add(key, pair);
+    }
+
+    void directions(const Key &key)
+    {
+        Json pair = listOf(numberSchema(key, false));
+        pair["minItems"] = pair["maxItems"] = 2;
+        add(key, anyOf({ numberSchema(key, false), pair, Json { { "type", "null" } } }));
+    }
+
+    void stack(const Key &key)
+    {
+        Json object { { "type", "object" } };
+        object["required"] = Json::array({ "base" });
+        object["properties"]["base"] = nameSchema();
+        for (const std::string &name : stackKeys())
+            object["properties"][name]["type"] = Json::array({ "number", "boolean" });
+        object["additionalProperties"] = false;
+        add(key, anyOf({ nameSchema(), object }));
+    }
+
+    void jobScheduler(const Key &key) { add(key, enumSchema(kJobSchedulerNames)); }
+
+    void calibration(const Key &key)
+    {
+        Json schema { { "type", "object" } };
+        schema["additionalProperties"] = Json::object();
+        add(key, schema);
+    }
+
+    Json take()
+    {
+        Json schema { { "type", "object" } };
+        if (!m_required.empty())
+            schema["required"] = m_required;
+        schema["properties"] = std::move(m_properties);
+        return schema;
+    }
+
+private:
+    void add(const Key &key, Json schema)
+    {
+        schema["description"] = key.doc;
+        m_properties[key.name] = std::move(schema);
+        if (key.required)
+            m_required.push_back(key.name);
+    }
+
+    Json m_properties = Json::object();
+    Json m_required = Json::array();
+};
+
+template <class T>
+Json schemaOf(const Key &key)
+{
+    if constexpr (kIsOptional<T>) {
+        return schemaOf<typename T::value_type>(key);
+    } else if constexpr (kIsList<T>) {
+        return listOf(schemaOf<typename T::value_type>(key));
+    } else if constexpr (std::is_enum_v<T>) {
+        return enumSchema(namesOf(T {}));
+    } else if constexpr (std::is_same_v<T, bool>) {
+        return Json { { "type", "boolean" } };
+    } else if constexpr (std::is_arithmetic_v<T>) {
+        return numberSchema(key, std::is_integral_v<T>);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        return nameSchema();
+    } else {
+        SchemaBuilder<T> builder;
+        describe(builder, std::type_identity<T> {});
+        return builder.take();
+    }
+}
+
+Json buildPlanSchema()
+{
+    Json schema { { "$schema", "http://json-schema.org/draft-07/schema#" }, { "title", "Trainyard plan, *.trainyard.json" } };
+    Json content = schemaOf<Plan>(Key { .name = "", .doc = "" });
+    Json properties = Json::object();
+    properties["format"] = { { "const", kFormat }, { "description", "Tells the file from others" } };
+    properties["version"] = { { "type", "integer" }, { "minimum", 0 }, { "maximum", Plan::kVersion },
+        { "description", "Version of the format; older ones are migrated" } };
+    properties.update(content["properties"]);
+    content["properties"] = std::move(properties);
+    schema.update(content);
+    return schema;
+}
+
+} // namespace
+
+const Json &planSchemaJson()
+{
+    static const Json schema = buildPlanSchema();
+    return schema;
+}
+
+} // namespace trainyard::detail
+
+namespace trainyard {
+
+std::string planSchema() { return detail::planSchemaJson().dump(2) + "\n"; }
+
+} // namespace trainyard
