@@ -91,10 +91,8 @@ std::string nearestKey(const Json &node, const std::string &key, bool atRoot)
         names.push_back(name);
         if (!atRoot)
             continue;
-        for (const auto &[inner, ignored] : entered(schema, false).value("properties", Json::object()).items()) {
-            if (inner == key)
-                return name + "." + inner;
-        }
+        if (const Json &inside = entered(schema, false); inside.contains("properties") && inside["properties"].contains(key))
+            return name + "." + key;
     }
     return nearestName(key, names);
 }
