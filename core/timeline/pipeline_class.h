@@ -40,9 +40,9 @@ private:
     void numberTail(std::uint32_t &task);
 
     struct Writer;
-    Expected<void> writeDevice(Writer &writer, int device) const;
-    Expected<void> writeOp(Writer &writer, const Op &op, int device) const;
-    Expected<void> dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const;
+    bool writeOp(Writer &writer, const Op &op, int device) const;
+    bool dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const;
+    [[nodiscard]] Error missingBefore(const Op &op, int device) const;
     void writeChannel(Writer &writer, const Channel &channel, const Track &track) const;
     void writeCollectives(Writer &writer, int device, const std::vector<PipelineClassTasks> &classes) const;
 

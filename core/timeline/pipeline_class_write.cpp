@@ -14,33 +14,24 @@ WorkKind workOf(OpKind kind)
 }
 static_assert(static_cast<int>(WorkKind::Recompute) == static_cast<int>(OpKind::Recompute));
 
-Error missing(const Op &op, int stage, const char *needed, int neededStage)
-{
-    return {ErrorCode::Internal, "schedule",
-            "stage " + std::to_string(stage) + ": " + toString(workOf(op.kind)) + " of micro-batch " + std::to_string(op.microBatch)
-                + ", chunk " + std::to_string(op.chunk) + " waits for its " + needed + " on stage " + std::to_string(neededStage)
-                + ", which the program lacks or has later",
-            ""};
-}
-
 } // namespace
 
 struct PipelineClassTasks::Writer {
     TaskGraph &graph;
     std::uint32_t resource = 0;
-
-    [[nodiscard]] std::uint32_t next() const { return static_cast<std::uint32_t>(graph.kind.size()); }
+    std::uint32_t next = 0;        // number of the next task
 
     void task(WorkKind kind, std::uint32_t durationClass, std::int32_t microBatch = -1, int chunk = 0, std::uint32_t flow = kNoSpan)
     {
-        graph.kind.push_back(kind);
-        graph.resource.push_back(resource);
-        graph.durationClass.push_back(durationClass);
-        graph.microBatch.push_back(microBatch);
-        graph.chunk.push_back(static_cast<std::uint16_t>(chunk));
-        graph.predBegin.push_back(static_cast<std::uint32_t>(graph.pred.size()));
-        if (!graph.flows.empty())
-            graph.flow.push_back(flow);
+        graph.kind[next] = kind;
+        graph.resource[next] = resource;
+        graph.durationClass[next] = durationClass;
+        graph.microBatch[next] = microBatch;
+        graph.chunk[next] = static_cast<std::uint16_t>(chunk);
+        graph.predBegin[next] = static_cast<std::uint32_t>(graph.pred.size());
+        if (!graph.flow.empty())
+            graph.flow[next] = flow;
+        ++next;
     }
 
     /// Of the task written last.
@@ -55,10 +46,11 @@ struct PipelineClassTasks::Writer {
 
 Expected<void> PipelineClassTasks::write(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes) const
 {
-    Writer writer{graph, m_firstResource};
+    Writer writer{graph, m_firstResource, m_resources.front().track.first};
     for (int d = 0; d < m_devices; ++d, ++writer.resource) {
-        if (const auto written = writeDevice(writer, d); !written)
-            return written;
+        for (const Op &op : m_program.order[static_cast<std::size_t>(d)])
+            if (!writeOp(writer, op, d))
+                return std::unexpected(missingBefore(op, d));
         const Tail &tail = m_tail[static_cast<std::size_t>(d)];
         if (tail.optimizer != kNoSpan) {
             writer.task(WorkKind::Optimizer, m_at.tail + 3 * static_cast<std::uint32_t>(d) + 1);
@@ -80,61 +72,66 @@ Expected<void> PipelineClassTasks::write(TaskGraph &graph, const std::vector<Pip
     return {};
 }
 
-Expected<void> PipelineClassTasks::writeDevice(Writer &writer, int device) const
-{
-    for (const Op &op : m_program.order[static_cast<std::size_t>(device)])
-        if (const auto written = writeOp(writer, op, device); !written)
-            return written;
-    return {};
-}
-
-Expected<void> PipelineClassTasks::writeOp(Writer &writer, const Op &op, int device) const
+/// False where something that the operation needs is missing or comes later on the same device.
+bool PipelineClassTasks::writeOp(Writer &writer, const Op &op, int device) const
 {
     const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
     const int q = m_stageOf[slot];
     const std::uint32_t costs = m_at.ops + 5 * static_cast<std::uint32_t>(slot);
     const bool isGradient = op.kind == OpKind::Backward || op.kind == OpKind::InputGrad;
     const bool isRecomputedNow = isRecomputed(op, slot);
-    if (isGradient && m_result[0][cell(q, op.microBatch)] >= writer.next())
-        return std::unexpected(missing(op, device, "forward", device));
-    if (op.kind == OpKind::WeightGrad && m_result[1][cell(q, op.microBatch)] >= writer.next())
-        return std::unexpected(missing(op, device, "input gradient", device));
+    if (isGradient && m_result[0][cell(q, op.microBatch)] >= writer.next)
+        return false;
+    if (op.kind == OpKind::WeightGrad && m_result[1][cell(q, op.microBatch)] >= writer.next)
+        return false;
     const OpKind first = isRecomputedNow ? OpKind::Recompute : op.kind;
     writer.task(workOf(first), costs + static_cast<std::uint32_t>(first), op.microBatch, op.chunk);
-    Expected<void> linked;
-    if (op.kind == OpKind::Forward)
-        linked = dependOn(writer, q - 1, q, op.microBatch, 0);
-    else if (isGradient)
-        linked = dependOn(writer, q + 1, q, op.microBatch, 1);
+    if (op.kind == OpKind::Forward && !dependOn(writer, q - 1, q, op.microBatch, 0))
+        return false;
+    if (isGradient && !dependOn(writer, q + 1, q, op.microBatch, 1))
+        return false;
     // Fused: the recomputation waits for the gradient like the backward that it belongs to.
     if (isRecomputedNow)
         writer.task(workOf(op.kind), costs + static_cast<std::uint32_t>(op.kind), op.microBatch, op.chunk);
-    if (!linked)
-        return std::unexpected(missing(op, device, op.kind == OpKind::Forward ? "input" : "gradient",
-                                       m_stages[static_cast<std::size_t>(op.kind == OpKind::Forward ? q - 1 : q + 1)].device));
-    return {};
+    return true;
 }
 
-Expected<void> PipelineClassTasks::dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const
+bool PipelineClassTasks::dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const
 {
     if (producer < 0 || producer >= static_cast<int>(m_stages.size()))
-        return {};
+        return true;
     const std::uint32_t result = m_result[direction][cell(producer, microBatch)];
     const int boundary = std::min(producer, consumer);
     if (result == kNoSpan)
-        return std::unexpected(Error{});
-    if (!m_stages[static_cast<std::size_t>(boundary)].crosses) {
-        if (result >= writer.next())
-            return std::unexpected(Error{});
-        return {};
-    }
+        return false;
+    if (!m_stages[static_cast<std::size_t>(boundary)].crosses)
+        return result < writer.next;
     const std::uint32_t lag = m_at.boundary + 2 * static_cast<std::uint32_t>(boundary) + static_cast<std::uint32_t>(direction);
     const int channel = m_stages[static_cast<std::size_t>(producer)].sends[direction];
     if (channel < 0)
         writer.after(result, lag);
     else
         writer.after(m_channels[static_cast<std::size_t>(channel)].first + m_transfer[direction][cell(producer, microBatch)], lag);
-    return {};
+    return true;
+}
+
+Error PipelineClassTasks::missingBefore(const Op &op, int device) const
+{
+    const int q = stageOf(device, op.chunk);
+    const bool isForward = op.kind == OpKind::Forward;
+    const int from = isForward ? q - 1 : q + 1;   // the stage of its input or gradient
+    std::string needed;
+    if (op.kind == OpKind::WeightGrad)
+        needed = "input gradient";
+    else if (!isForward && m_result[0][cell(q, op.microBatch)] >= m_result[1][cell(q, op.microBatch)])
+        needed = "forward";
+    else
+        needed = std::string(isForward ? "input" : "gradient") + " from stage "
+            + std::to_string(m_stages[static_cast<std::size_t>(from)].device);
+    return {ErrorCode::Internal, "schedule",
+            "stage " + std::to_string(device) + ": " + toString(workOf(op.kind)) + " of micro-batch " + std::to_string(op.microBatch)
+                + ", chunk " + std::to_string(op.chunk) + " waits for its " + needed + ", which the program lacks or has later",
+            ""};
 }
 
 void PipelineClassTasks::writeChannel(Writer &writer, const Channel &channel, const Track &track) const

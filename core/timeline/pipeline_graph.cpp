@@ -38,12 +38,13 @@ Expected<void> checkOps(const IterationCosts &costs)
 
 void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, std::size_t tasks)
 {
-    graph.kind.reserve(tasks);
-    graph.resource.reserve(tasks);
-    graph.durationClass.reserve(tasks);
-    graph.microBatch.reserve(tasks);
-    graph.chunk.reserve(tasks);
-    graph.predBegin.reserve(tasks + 1);
+    graph.kind.resize(tasks);
+    graph.resource.resize(tasks);
+    graph.durationClass.resize(tasks);
+    graph.microBatch.resize(tasks);
+    graph.chunk.resize(tasks);
+    graph.flow.resize(graph.flows.empty() ? 0 : tasks);
+    graph.predBegin.resize(tasks + 1);
     graph.pred.reserve(tasks + tasks / 2);
     graph.lagClass.reserve(tasks + tasks / 2);
     for (const PipelineClassTasks &tasksOfClass : classes)
@@ -72,7 +73,7 @@ Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs)
     for (PipelineClassTasks &tasksOfClass : classes)
         if (const auto written = tasksOfClass.write(graph, classes); !written)
             return std::unexpected(written.error());
-    graph.predBegin.push_back(static_cast<std::uint32_t>(graph.pred.size()));
+    graph.predBegin[tasks] = static_cast<std::uint32_t>(graph.pred.size());
     if (const auto sorted = sortTopologically(graph); !sorted)
         return std::unexpected(sorted.error());
     graph.fingerprint = topologyFingerprint(costs);

@@ -4,6 +4,7 @@
 #include "core/timeline/event_loop.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace trainyard {
@@ -12,37 +13,44 @@ namespace {
 
 constexpr std::size_t kTasksPerStopCheck = 8192;
 
-/// Tasks order[from .. to).
-void passBlock(const TaskGraph &graph, std::size_t from, std::size_t to, Nanoseconds *__restrict freeAt, std::uint32_t *__restrict lastOn,
-               Timeline &timeline)
+constexpr Nanoseconds kNeverBinds = std::numeric_limits<Nanoseconds>::min() / 2;
+
+/// Steps [from, to). `lags` are those of the graph behind one that never binds; a resource's first task is told that it
+/// follows the task before, which correctFirstCauses mends.
+void passBlock(const TaskGraph &graph, std::size_t from, std::size_t to, const Nanoseconds *__restrict lags,
+               Nanoseconds *__restrict freeAt, Timeline &timeline)
 {
-    const std::uint32_t *const order = graph.order.data();
-    const std::uint32_t *const resource = graph.resource.data();
-    const std::uint32_t *const durationClass = graph.durationClass.data();
-    const std::uint32_t *const predBegin = graph.predBegin.data();
-    const std::uint32_t *const pred = graph.pred.data();
-    const std::uint32_t *const lagClass = graph.lagClass.data();
+    const PassStep *const steps = graph.steps.data();
     const Nanoseconds *const durations = graph.durations.data();
-    const Nanoseconds *const lags = graph.lags.data();
     Nanoseconds *const starts = timeline.start.data();
     Nanoseconds *const ends = timeline.end.data();
     std::uint32_t *const causes = timeline.cause.data();
     for (std::size_t i = from; i < to; ++i) {
-        const std::uint32_t task = order[i], on = resource[task];
-        Nanoseconds start = freeAt[on];
-        std::uint32_t cause = lastOn[on];
-        for (std::uint32_t p = predBegin[task], end = predBegin[task + 1]; p < end; ++p) {
-            const Nanoseconds ready = ends[pred[p]] + lags[lagClass[p]];
-            cause = ready > start ? pred[p] : cause;
-            start = std::max(start, ready);
-        }
-        const Nanoseconds end = start + durations[durationClass[task]];
+        const PassStep step = steps[i];
+        const std::uint32_t task = step.task & ~PassStep::kHasMore;
+        const Nanoseconds free = freeAt[step.resource];
+        const Nanoseconds ready = ends[step.pred] + lags[step.lag];
+        Nanoseconds start = std::max(free, ready);
+        std::uint32_t cause = ready > free ? step.pred : task - 1;
+        if (step.task != task) [[unlikely]]
+            for (std::uint32_t p = graph.predBegin[task] + 1; p < graph.predBegin[task + 1]; ++p) {
+                const Nanoseconds other = ends[graph.pred[p]] + lags[graph.lagClass[p] + 1];
+                cause = other > start ? graph.pred[p] : cause;
+                start = std::max(start, other);
+            }
+        const Nanoseconds end = start + durations[step.durationClass];
         starts[task] = start;
         ends[task] = end;
         causes[task] = cause;
-        freeAt[on] = end;
-        lastOn[on] = task;
+        freeAt[step.resource] = end;
     }
+}
+
+void correctFirstCauses(Timeline &timeline)
+{
+    for (const Track &track : timeline.tracks)
+        if (track.first < track.last && timeline.start[track.first] == 0)
+            timeline.cause[track.first] = kNoSpan;
 }
 
 /// A span without duration goes before the one that starts where it stands.
@@ -123,6 +131,10 @@ bool needsEvents(const TaskGraph &graph)
 void prepareTimeline(Timeline &timeline, const TaskGraph &graph)
 {
     const std::size_t tasks = graph.taskCount();
+    // A timeline of this topology keeps its labels; only the times are written anew.
+    if (graph.fingerprint != 0 && timeline.fingerprint == graph.fingerprint && timeline.spanCount() == tasks)
+        return;
+    timeline.fingerprint = graph.fingerprint;
     timeline.tracks.resize(graph.resources.size());
     timeline.origin.clear();
     for (std::size_t r = 0; r < graph.resources.size(); ++r) {
@@ -156,10 +168,12 @@ void finishTimeline(Timeline &timeline, const TaskGraph &graph)
         }
         sortTrack(timeline, resource.track, newIndex);
     }
-    if (!newIndex.empty())
+    if (!newIndex.empty()) {
+        timeline.fingerprint = 0;
         for (auto *references : {&timeline.cause, &timeline.origin})
             for (std::uint32_t &span : *references)
                 span = span == kNoSpan ? kNoSpan : newIndex[span];
+    }
     timeline.duration = 0;
     for (const Track &track : timeline.tracks)
         if (track.first < track.last)
@@ -169,15 +183,17 @@ void finishTimeline(Timeline &timeline, const TaskGraph &graph)
 Expected<void> runSinglePass(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop)
 {
     const std::size_t tasks = graph.taskCount();
-    if (graph.order.size() != tasks)
+    if (graph.steps.size() != tasks)
         return std::unexpected(Error{ErrorCode::Internal, "schedule", "a graph without a topological order", ""});
     workspace.free.assign(graph.resources.size(), 0);
-    workspace.last.assign(graph.resources.size(), kNoSpan);
+    workspace.lags.assign(1, kNeverBinds);
+    workspace.lags.insert(workspace.lags.end(), graph.lags.begin(), graph.lags.end());
     for (std::size_t from = 0; from < tasks; from += kTasksPerStopCheck) {
         if (stop.stop_requested())
             return std::unexpected(Error{ErrorCode::Cancelled, "", "cancelled", ""});
-        passBlock(graph, from, std::min(from + kTasksPerStopCheck, tasks), workspace.free.data(), workspace.last.data(), timeline);
+        passBlock(graph, from, std::min(from + kTasksPerStopCheck, tasks), workspace.lags.data(), workspace.free.data(), timeline);
     }
+    correctFirstCauses(timeline);
     return {};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one engine. A graph of fixed-order resources without binding shared links takes a single pass over `order`
+// The one engine. A graph of fixed-order resources without binding shared links takes a single pass over `steps`
 // (start = max(previous on the resource, predecessors + lag)): no queue, no allocation. Where links are shared or
 // priorities decide, an event loop with max-min fair rates runs instead; both give the same spans where both apply.
 // Events at one instant: completions, choices of the freed, arrivals, choices. Results are exact and repeatable.
@@ -19,7 +19,8 @@ struct SimulationWorkspace {
     using TimedIndex = std::pair<Nanoseconds, std::uint32_t>;
     // per resource
     std::vector<Nanoseconds> free;                 // when its last task so far ends
-    std::vector<std::uint32_t> last;               // that task
+    std::vector<std::uint32_t> last;               // that task (event loop only)
+    std::vector<Nanoseconds> lags;                 // single pass: those of the graph behind one that never binds
     // event loop only
     std::vector<std::uint32_t> pending, successorBegin, successor, ended, candidates;
     std::vector<TimedIndex> arrivals, freed;       // heaps
@@ -41,7 +42,8 @@ struct SimulationWorkspace {
 [[nodiscard]] Expected<Timeline> simulate(const TaskGraph &graph, SimulationWorkspace &workspace, std::stop_token stop = {});
 
 /// The same into a timeline whose buffers are used again: nothing is allocated once they are large enough. After an
-/// error the timeline is unspecified.
+/// error the timeline is unspecified. One that was made from the same topology keeps its labels, so whoever adds spans
+/// to a timeline sets its fingerprint to 0.
 [[nodiscard]] Expected<void> simulateInto(Timeline &timeline, const TaskGraph &graph, SimulationWorkspace &workspace,
                                           std::stop_token stop = {});
 

@@ -5,13 +5,13 @@ namespace trainyard {
 
 namespace {
 
-/// Runs each resource as far as its tasks' predecessors allow. A blocked resource waits in the list of the one resource
-/// whose task it needs next, so that every wait is looked at once.
+/// Goes round the resources, one task at a time. A blocked resource waits in the list of the one resource whose task it
+/// needs next, so that every wait is looked at once.
 class TopologicalSort {
 public:
     explicit TopologicalSort(TaskGraph &graph)
         : m_graph(graph), m_next(graph.resources.size()), m_waiter(graph.resources.size(), kNoSpan),
-          m_nextWaiter(graph.resources.size(), kNoSpan), m_awaited(graph.resources.size(), kNoSpan)
+          m_nextWaiter(graph.resources.size(), kNoSpan), m_awaited(graph.resources.size(), kNoSpan), m_round(graph.resources.size())
     {
         for (std::size_t r = 0; r < graph.resources.size(); ++r)
             m_next[r] = graph.resources[r].track.first;
@@ -19,18 +19,21 @@ public:
 
     Expected<void> run()
     {
-        m_graph.order.clear();
-        m_graph.order.reserve(m_graph.taskCount());
-        for (auto r = static_cast<std::uint32_t>(m_graph.resources.size()); r-- > 0;)
-            m_runnable.push_back(r);
-        while (!m_runnable.empty()) {
-            const std::uint32_t resource = m_runnable.back();
-            m_runnable.pop_back();
-            advance(resource);
-            release(resource);
+        m_graph.steps.resize(m_graph.taskCount());
+        for (std::uint32_t r = 0; r < m_graph.resources.size(); ++r)
+            queueOrWait(r);
+        while (m_queued > 0) {
+            const std::uint32_t resource = m_round[m_head];
+            m_head = m_head + 1 == m_round.size() ? 0 : m_head + 1;
+            --m_queued;
+            emit(m_next[resource]++, resource);
+            queueOrWait(resource);
+            if (m_waiter[resource] != kNoSpan)
+                release(resource);
         }
-        if (m_graph.order.size() == m_graph.taskCount())
+        if (m_emitted == m_graph.taskCount())
             return {};
+        m_graph.steps.clear();
         return std::unexpected(deadlock());
     }
 
@@ -43,21 +46,31 @@ private:
         return kNoSpan;
     }
 
-    void advance(std::uint32_t resource)
+    void queueOrWait(std::uint32_t resource)
     {
-        std::uint32_t &task = m_next[resource];
-        const std::uint32_t last = m_graph.resources[resource].track.last;
-        for (; task < last; ++task) {
-            if (const std::uint32_t missing = firstMissing(task); missing != kNoSpan) {
-                const std::uint32_t other = m_graph.resource[missing];
-                m_awaited[resource] = missing;
-                m_nextWaiter[resource] = m_waiter[other];
-                m_waiter[other] = resource;
-                return;
-            }
-            m_graph.order.push_back(task);
+        const std::uint32_t task = m_next[resource];
+        if (task >= m_graph.resources[resource].track.last)
+            return;
+        if (const std::uint32_t missing = firstMissing(task); missing != kNoSpan) {
+            const std::uint32_t other = m_graph.resource[missing];
+            m_awaited[resource] = missing;
+            m_nextWaiter[resource] = m_waiter[other];
+            m_waiter[other] = resource;
+            return;
         }
-        m_awaited[resource] = kNoSpan;
+        const std::size_t tail = m_head + m_queued++;
+        m_round[tail < m_round.size() ? tail : tail - m_round.size()] = resource;
+    }
+
+    void emit(std::uint32_t task, std::uint32_t resource)
+    {
+        const std::uint32_t first = m_graph.predBegin[task], preds = m_graph.predBegin[task + 1] - first;
+        PassStep &step = m_graph.steps[m_emitted++];
+        step.task = preds > 1 ? task | PassStep::kHasMore : task;
+        step.resource = resource;
+        step.durationClass = m_graph.durationClass[task];
+        step.pred = preds > 0 ? m_graph.pred[first] : 0;
+        step.lag = preds > 0 ? m_graph.lagClass[first] + 1 : 0;
     }
 
     void release(std::uint32_t resource)
@@ -67,7 +80,7 @@ private:
         while (waiter != kNoSpan) {
             const std::uint32_t following = m_nextWaiter[waiter];
             if (m_awaited[waiter] < m_next[resource]) {
-                m_runnable.push_back(waiter);
+                queueOrWait(waiter);
             } else {
                 m_nextWaiter[waiter] = m_waiter[resource];
                 m_waiter[resource] = waiter;
@@ -88,7 +101,9 @@ private:
     TaskGraph &m_graph;
     std::vector<std::uint32_t> m_next;         // per resource: its first task not yet in the order
     std::vector<std::uint32_t> m_waiter;       // per resource: head of the list of those that wait for it
-    std::vector<std::uint32_t> m_nextWaiter, m_awaited, m_runnable;
+    std::vector<std::uint32_t> m_nextWaiter, m_awaited;
+    std::vector<std::uint32_t> m_round;        // ring of the resources whose next task can run
+    std::size_t m_head = 0, m_queued = 0, m_emitted = 0;
 };
 
 } // namespace

@@ -30,6 +30,14 @@ struct Flow {
     std::vector<std::uint32_t> links;   // indices into TaskGraph::linkCapacity
 };
 
+/// What the single pass reads of one task: a stream in topological order instead of an access to each array.
+struct PassStep {
+    static constexpr std::uint32_t kHasMore = 0x80000000u;   // set in `task` where there are further predecessors
+    std::uint32_t task = 0;
+    std::uint32_t resource = 0, durationClass = 0;
+    std::uint32_t pred = 0, lag = 0;   // the first predecessor and 1 + its lag class; lag 0 where there is none
+};
+
 struct TaskGraph {
     // per task
     std::vector<WorkKind> kind;
@@ -43,7 +51,7 @@ struct TaskGraph {
     // a negative lag lets the task start before its predecessor ends
     std::vector<std::uint32_t> predBegin, pred, lagClass;
     // a topological order of the tasks, resource order included; empty where a resource decides by priority
-    std::vector<std::uint32_t> order;
+    std::vector<PassStep> steps;
     std::vector<Resource> resources;
     // by class
     std::vector<Nanoseconds> durations;
@@ -60,7 +68,8 @@ struct TaskGraph {
 /// "stage 3: backward of micro-batch 5", for messages.
 [[nodiscard]] std::string describe(const TaskGraph &graph, std::uint32_t task);
 
-/// Fills `order` of a graph whose resources are all of fixed order. Errors: Internal where tasks wait for each other in
+/// Fills `steps` of a graph whose resources are all of fixed order; call it after any change of topology. Tasks that do
+/// not wait for each other come side by side, so that the processor can overlap them. Errors: Internal where tasks wait for each other in
 /// a circle, naming one that cannot start and what it waits for.
 [[nodiscard]] Expected<void> sortTopologically(TaskGraph &graph);
 

@@ -48,6 +48,7 @@ struct Timeline {
     std::vector<std::uint32_t> trackOf;        // span -> track
     std::vector<std::uint32_t> origin;         // of a WAN transfer: the span whose result it carries; else kNoSpan.
                                                // Empty where there is no WAN track
+    std::uint64_t fingerprint = 0; // of the topology that gave tracks and labels; 0 = unknown or changed since
     Nanoseconds duration = 0;      // from the first start to the last end; starts begin at 0
 
     [[nodiscard]] std::size_t spanCount() const { return start.size(); }

@@ -82,7 +82,7 @@ void TestEventLoop::aloneAFlowRunsAtItsCap()
     link.resource();
     link.flow(1000);
     QVERIFY(!needsEvents(link.tasks));
-    link.tasks.order = {0};
+    QVERIFY(sortTopologically(link.tasks).has_value());
     QCOMPARE(run(link.tasks).duration, Nanoseconds{100});
 }
 
