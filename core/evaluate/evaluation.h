@@ -29,6 +29,11 @@ struct Breakdown {                 // seconds; mean over the stages of the slowe
     }
 };
 
+/// The parts of a breakdown, for whoever sums, lists or exports them all.
+inline constexpr std::array<double Breakdown::*, 10> kBreakdownParts{
+    &Breakdown::compute, &Breakdown::bubble, &Breakdown::tensorParallel, &Breakdown::contextParallel, &Breakdown::expertParallel,
+    &Breakdown::wan, &Breakdown::pipeline, &Breakdown::dataParallel, &Breakdown::offloadStall, &Breakdown::optimizer};
+
 struct StageMemory {               // bytes on one GPU of the stage, the fullest class
     int stage = 0;
     std::int64_t weights = 0, gradients = 0, optimizer = 0, activations = 0, buffers = 0, offloaded = 0;

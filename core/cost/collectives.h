@@ -1,0 +1,34 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Time of collectives in the alpha-beta form: start-up and dependent steps, plus volume over bandwidth, plus the ramp that
+// medium messages show. Ring volumes after Thakur, Rabenseifner, Gropp 2005; hierarchical: reduce-scatter inside the node,
+// ring of every local rank over its own NIC, all-gather inside. Formulas in docs/model.md, "Collectives".
+
+#include "core/base/units.h"
+#include "core/hardware/network_spec.h"
+
+namespace trainyard {
+
+struct Link {                      // one GPU's way to its peers, one direction
+    BytesPerSecond bandwidth{};    // nominal
+    const LinkClass *kind = nullptr;
+};
+
+/// A group of equal ranks: `ranksPerNode` of them share a node (1 = every rank in its own).
+struct RankGroup {
+    int ranks = 1, ranksPerNode = 1;
+    Link inside, between;
+    [[nodiscard]] int nodes() const { return (ranks + ranksPerNode - 1) / ranksPerNode; }
+};
+
+/// Moving `volume` bytes in or out of one GPU in `steps` dependent steps.
+[[nodiscard]] Seconds transferTime(Bytes volume, double steps, const Link &link);
+
+// `size`: bytes of the whole (unsharded) tensor on one rank. 0 s for a group of one.
+[[nodiscard]] Seconds allReduceTime(Bytes size, const RankGroup &group);       // the better of ring and tree
+[[nodiscard]] Seconds reduceScatterTime(Bytes size, const RankGroup &group);
+[[nodiscard]] Seconds allGatherTime(Bytes size, const RankGroup &group);
+/// Every rank sends size / ranks to every other; flat, NVLink and NIC parts side by side.
+[[nodiscard]] Seconds allToAllTime(Bytes size, const RankGroup &group);
+
+} // namespace trainyard

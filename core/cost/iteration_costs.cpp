@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/iteration_costs.h"
+
+#include "core/cluster/wan.h"
+#include "core/cost/stage_coster.h"
+#include "core/cost/wan_traffic.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+OpTimes opTimes(const ChunkCost &chunk)
+{
+    OpTimes times;
+    times.forward = toNanoseconds(chunk.forward.total());
+    times.inputGrad = toNanoseconds(chunk.inputGrad.total());
+    times.weightGrad = toNanoseconds(chunk.weightGrad.total());
+    times.recompute = toNanoseconds(chunk.recompute.total());
+    times.backward = times.inputGrad + times.weightGrad + times.recompute;
+    return times;
+}
+
+/// Gradient bytes of a whole stage, all its shards: what its replicas in different datacenters must exchange.
+Bytes stageGradient(const Workload &workload, int stage)
+{
+    const Plan &plan = *workload.plan;
+    if (plan.profile)
+        return megabytes(plan.profile->parametersMb);
+    const Parallelism &p = plan.parallelism;
+    const StageParameters parameters = stageParameters(workload, stage);
+    return Bytes{workload.stack.gradientBytes * (parameters.dense * p.tensor + parameters.experts * p.expert * p.expertTensor)};
+}
+
+/// Checkpointing frameworks recompute also where the activations are still there.
+void recomputeEverywhere(Program &program)
+{
+    for (auto &device : program.order) {
+        for (Op &op : device)
+            op.recomputes = op.kind != OpKind::Forward;
+    }
+}
+
+ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
+{
+    const Plan &plan = *workload.plan;
+    ScheduleShape shape{plan.parallelism.pipeline, pipelines.microBatches, plan.parallelism.virtualPipeline, {}};
+    if (plan.profile && !plan.profile->inFlight.empty()) {
+        shape.inFlightLimit = plan.profile->inFlight;
+        shape.inFlightLimit.resize(std::size_t(shape.devices), plan.profile->inFlight.front());
+    }
+    return shape;
+}
+
+} // namespace
+
+Expected<Costs> cost(const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    Costs costs;
+    for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
+        const WanLink &link = plan.cluster.wanLinks[i];
+        costs.wanLinks.push_back({int(i), {}, 0, tcpConnections(link, plan.wan.tcpConnections),
+                                  nodePairThroughput(link, plan.wan.tcpConnections).value * 8e-9});
+        for (int way = 0; way < 2; ++way)
+            costs.iteration.linkCapacity.push_back(gbitsPerSecond(link.capacityGbps).value);
+    }
+    const int devices = plan.parallelism.pipeline;
+    std::vector<Seconds> acrossSites;   // one reduction a stage, of all classes together
+    for (int stage = 0; stage < devices; ++stage)
+        acrossSites.push_back(wanReduceTime(workload, stage, stageGradient(workload, stage), costs.wanLinks));
+    StageCoster coster(workload);
+    for (const PipelineClass &pipelines : workload.layout.classes) {
+        auto program = makeProgram(plan.schedule, shapeOf(workload, pipelines));
+        if (!program)
+            return std::unexpected(program.error());
+        if (workload.stack.recomputesLastStage)
+            recomputeEverywhere(*program);
+        PipelineCosts shape;
+        shape.pipelines = pipelines.pipelines;
+        std::vector<StageCosts> &stages = costs.stages.emplace_back();
+        for (int stage = 0; stage < devices; ++stage) {
+            stages.push_back(coster.stage(pipelines, stage));
+            stages.back().reduce += acrossSites[std::size_t(stage)];
+            for (const ChunkCost &chunk : stages.back().chunks)
+                shape.ops.push_back(opTimes(chunk));
+            shape.tail.push_back(tailTimes(workload, stages.back()));
+        }
+        const int virtualStages = program->virtualStages();
+        for (int q = 0; q + 1 < virtualStages; ++q) {
+            const int from = program->deviceOf(q), to = program->deviceOf(q + 1);
+            shape.boundaries.push_back(from == to ? BoundaryTimes{}
+                                                  : boundaryTimes(workload, pipelines, pipelines.seats[std::size_t(from)],
+                                                                  pipelines.seats[std::size_t(to)], coster.site(pipelines, from),
+                                                                  costs.wanLinks));
+        }
+        shape.program = std::move(*program);
+        costs.iteration.classes.push_back(std::move(shape));
+    }
+    costs.iteration.optimizerBarrier = workload.stack.gradientNormBarrier;
+    costs.iteration.overhead = plan.profile ? 0 : toNanoseconds(milliseconds(workload.stack.iterationOverheadMs));
+    return costs;
+}
+
+} // namespace trainyard

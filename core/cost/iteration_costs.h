@@ -1,0 +1,31 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Second room: what every operation of one iteration takes, per class of equal pipelines. Seconds are kept apart by
+// purpose for the breakdown and rounded to nanoseconds once, for the timeline. WAN traffic is counted on the way.
+
+#include "core/cost/op_split.h"
+#include "core/evaluate/evaluation.h"
+#include "core/placement/resolve.h"
+#include "core/timeline/pipeline_graph.h"
+
+namespace trainyard {
+
+struct StageCosts {
+    std::vector<ChunkCost> chunks;   // by virtual chunk
+    Seconds reduce, gather, optimizer;
+};
+
+struct Costs {
+    IterationCosts iteration;        // for the graph builder
+    std::vector<std::vector<StageCosts>> stages;   // [class][stage]: the same, in seconds and by purpose
+    std::vector<WanLinkUse> wanLinks;              // one a link of the cluster; utilization is filled in later
+};
+
+/// Errors: BadValue where the schedule cannot be built for these shapes.
+[[nodiscard]] Expected<Costs> cost(const Workload &workload);
+
+/// Parameters of a stage on one GPU: shards of tensor and expert parallelism taken, data parallelism not.
+struct StageParameters { double dense = 0, experts = 0; [[nodiscard]] double total() const { return dense + experts; } };
+[[nodiscard]] StageParameters stageParameters(const Workload &workload, int stage);
+
+} // namespace trainyard

@@ -1,0 +1,26 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What one layer, the embedding and the head cost on one GPU type, for one micro-batch and the plan's tensor, context and
+// expert groups. Matrix products by cost/gemm, attention by its FLOPs, everything else by memory traffic, communication
+// by cost/collectives. Equations in docs/model.md, "Layers".
+
+#include "core/cost/collectives.h"
+#include "core/cost/op_split.h"
+#include "core/placement/resolve.h"
+
+namespace trainyard {
+
+struct LayerSite {                 // where a stage computes: what its layers see of the hardware
+    const GpuSpec *gpu = nullptr;
+    Link device, fabric;           // to GPUs of the same node; to other nodes
+    RankGroup tensor, context, expert, data;
+};
+
+/// `dataParallel` ranks of the seat's stage, in its own datacenter.
+[[nodiscard]] LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel);
+
+[[nodiscard]] ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer);
+[[nodiscard]] ChunkCost embeddingCost(const Workload &workload, const LayerSite &site);
+[[nodiscard]] ChunkCost headCost(const Workload &workload, const LayerSite &site);
+
+} // namespace trainyard

@@ -1,0 +1,47 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Seconds of one operation, kept apart by what they are spent on, so that the breakdown of an iteration can be exact.
+
+#include "core/base/units.h"
+
+namespace trainyard {
+
+struct OpSplit {
+    Seconds compute, tensor, context, expert, data;   // data: parameter gathers of ZeRO-3 that nothing hides
+
+    [[nodiscard]] Seconds total() const { return compute + tensor + context + expert + data; }
+    OpSplit &operator+=(const OpSplit &o)
+    {
+        compute += o.compute;
+        tensor += o.tensor;
+        context += o.context;
+        expert += o.expert;
+        data += o.data;
+        return *this;
+    }
+    friend OpSplit operator+(OpSplit a, const OpSplit &b) { return a += b; }
+    friend OpSplit operator*(OpSplit a, double f)
+    {
+        return {a.compute * f, a.tensor * f, a.context * f, a.expert * f, a.data * f};
+    }
+    bool operator==(const OpSplit &) const = default;
+};
+
+struct ChunkCost {                 // one micro-batch through one virtual stage
+    OpSplit forward, inputGrad, weightGrad;
+    OpSplit recompute;             // what a backward does again of the forward
+    ChunkCost &operator+=(const ChunkCost &o)
+    {
+        forward += o.forward;
+        inputGrad += o.inputGrad;
+        weightGrad += o.weightGrad;
+        recompute += o.recompute;
+        return *this;
+    }
+    friend ChunkCost operator*(const ChunkCost &c, double f)
+    {
+        return {c.forward * f, c.inputGrad * f, c.weightGrad * f, c.recompute * f};
+    }
+};
+
+} // namespace trainyard

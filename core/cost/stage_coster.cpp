@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/stage_coster.h"
+
+#include "core/workload/model_math.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+double profiled(const PerStage &values, int stage)
+{
+    if (values.empty())
+        return 0;
+    return values.size() == 1 ? values.front() : values[std::size_t(stage)];
+}
+
+/// The user's measured times stand for everything; only WAN, schedule and the all-reduce asked for are modelled.
+StageCosts profiledStage(const Workload &workload, int stage, int chunks)
+{
+    const Profile &profile = *workload.plan->profile;
+    const auto share = [&](double ms) { return milliseconds(ms / chunks); };
+    ChunkCost chunk;
+    chunk.forward.compute = share(profiled(profile.forwardMs, stage));
+    const Seconds backward = share(profiled(profile.backwardMs, stage));
+    chunk.weightGrad.compute = profile.weightGradMs.empty() ? backward / 2 : share(profiled(profile.weightGradMs, stage));
+    chunk.inputGrad.compute = backward - chunk.weightGrad.compute;
+    if (workload.plan->memory.recompute != Recompute::None)
+        chunk.recompute.compute = share(profiled(profile.recomputeMs, stage));
+    return {std::vector<ChunkCost>(std::size_t(chunks), chunk), {}, {}, {}};
+}
+
+} // namespace
+
+StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
+{
+    const Plan &plan = *m_work.plan;
+    const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
+    StageCosts result = plan.profile ? profiledStage(m_work, stage, plan.parallelism.virtualPipeline) : computedStage(costs, stage);
+    addTail(result, costs, stage);
+    return result;
+}
+
+const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
+{
+    return at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage)).site;
+}
+
+/// Replicas of the stage in the class's datacenter: the group that reduces without the WAN.
+int StageCoster::replicasHere(const PipelineClass &pipelines, int stage) const
+{
+    int replicas = 0;
+    for (const PipelineClass &other : m_work.layout.classes)
+        replicas += other.seats[std::size_t(stage)].datacenter == pipelines.seats[std::size_t(stage)].datacenter ? other.pipelines : 0;
+    return replicas;
+}
+
+const StageCoster::SiteCosts &StageCoster::at(StageSeat seat, int replicas)
+{
+    const double fabric = m_work.fabricGbps(seat);
+    const int perNode = m_work.pool(seat).gpusPerNode;
+    for (const SiteCosts &known : m_sites) {
+        if (known.site.gpu == &m_work.gpu(seat) && known.fabricGbps == fabric && known.gpusPerNode == perNode
+            && known.site.data.ranks == replicas * m_work.plan->parallelism.context)
+            return known;
+    }
+    SiteCosts costs{layerSite(m_work, seat, replicas), fabric, perNode, {}, {}, {}, {}};
+    if (!m_work.plan->profile) {
+        costs.dense = layerCost(m_work, costs.site, false);
+        if (m_work.model.isMoe())
+            costs.expert = layerCost(m_work, costs.site, true);
+        costs.embedding = embeddingCost(m_work, costs.site);
+        costs.head = headCost(m_work, costs.site);
+    }
+    m_sites.push_back(costs);
+    return m_sites.back();
+}
+
+StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
+{
+    StageCosts result;
+    for (const StageChunk &chunk : m_work.layout.chunks[std::size_t(stage)]) {
+        ChunkCost sum = costs.dense * (chunk.layers - chunk.expertLayers);
+        sum += costs.expert * chunk.expertLayers;
+        if (chunk.hasEmbedding)
+            sum += costs.embedding;
+        if (chunk.hasHead)
+            sum += costs.head;
+        result.chunks.push_back(sum);
+    }
+    return result;
+}
+
+void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage) const
+{
+    const Plan &plan = *m_work.plan;
+    const RankGroup &data = costs.site.data;
+    if (plan.profile) {
+        const Bytes gradient = megabytes(plan.profile->parametersMb);
+        if (gradient.value > 0)
+            result.reduce = allReduceTime(gradient, data);
+        return;
+    }
+    const StageParameters parameters = stageParameters(m_work, stage);
+    const double weightBytes = plan.workload.precision == Precision::Fp32 || plan.workload.precision == Precision::Tf32 ? 4 : 2;
+    const int expertShards = std::max(1, plan.parallelism.expert * plan.parallelism.expertTensor / plan.parallelism.tensor);
+    RankGroup expertData = data;   // replicas of an expert shard
+    expertData.ranks = std::max(1, data.ranks / expertShards);
+    const bool isSharded = plan.parallelism.zeroStage >= 1;
+    const auto reduceOf = [&](double elements, const RankGroup &group) {
+        const Bytes size{elements * m_work.stack.gradientBytes};
+        return isSharded ? reduceScatterTime(size, group) : allReduceTime(size, group);
+    };
+    result.reduce = reduceOf(parameters.dense, data) + (parameters.experts > 0 ? reduceOf(parameters.experts, expertData) : Seconds{});
+    if (isSharded && plan.parallelism.zeroStage < 3)
+        result.gather = allGatherTime(Bytes{parameters.dense * weightBytes}, data)
+            + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weightBytes}, expertData) : Seconds{});
+    // Adam reads gradient, master weight and two moments and writes the last three and the 16-bit weight: 30 bytes.
+    const double touched = isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
+    const double bytesEach = plan.workload.optimizer == Optimizer::Sgd ? 14 : plan.workload.optimizer == Optimizer::Adam8bit ? 18 : 30;
+    result.optimizer = Bytes{touched * bytesEach} / BytesPerSecond{costs.site.gpu->memoryGBps * 1e9 * costs.site.gpu->gemm.memoryFraction};
+}
+/// Communication that may hide behind the last backward (reduction) or the first forward (gather) of the stage.
+TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
+{
+    Seconds forward, backward;
+    for (const ChunkCost &chunk : stage.chunks) {
+        forward += chunk.forward.total();
+        backward += chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total();
+    }
+    TailTimes tail;
+    tail.reduce = toNanoseconds(stage.reduce);
+    tail.reduceEarly = toNanoseconds(std::min(stage.reduce, backward) * workload.stack.gradientOverlap);
+    tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * workload.stack.parameterOverlap));
+    tail.optimizer = toNanoseconds(stage.optimizer);
+    return tail;
+}
+
+StageParameters stageParameters(const Workload &workload, int stage)
+{
+    const Parallelism &p = workload.plan->parallelism;
+    const ModelSpec &model = workload.model;
+    const LayerParameters dense = layerParameters(model, false);
+    const LayerParameters expert = model.isMoe() ? layerParameters(model, true) : LayerParameters{};
+    StageParameters sum;
+    const auto sharded = [&](const LayerParameters &l) { return (l.attention + l.mlp) / p.tensor + l.norms + l.router; };
+    for (const StageChunk &chunk : workload.layout.chunks[std::size_t(stage)]) {
+        sum.dense += (chunk.layers - chunk.expertLayers) * sharded(dense) + chunk.expertLayers * sharded(expert);
+        sum.experts += chunk.expertLayers * expert.experts / (p.expert * p.expertTensor);
+        if (chunk.hasEmbedding)
+            sum.dense += embeddingParameters(model) / p.tensor;
+        if (chunk.hasHead)
+            sum.dense += headParameters(model) / p.tensor;
+        if (chunk.hasHead && model.tiedEmbeddings && p.pipeline > 1)
+            sum.dense += double(model.vocab) * model.hidden / p.tensor;   // the tied matrix lives on both ends
+    }
+    return sum;
+}
+
+} // namespace trainyard

@@ -1,0 +1,40 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Costs of the stages of one workload. Stages on equal hardware share their layers' costs, which are computed once.
+// One a call of cost() or estimate(); refers to the workload.
+
+#include "core/cost/iteration_costs.h"
+#include "core/cost/layer_cost.h"
+
+namespace trainyard {
+
+class StageCoster {
+public:
+    explicit StageCoster(const Workload &workload) : m_work(workload) {}
+
+    /// Everything but what crosses datacenters.
+    [[nodiscard]] StageCosts stage(const PipelineClass &pipelines, int stage);
+    /// Where that stage computes; valid until the next call.
+    [[nodiscard]] const LayerSite &site(const PipelineClass &pipelines, int stage);
+
+private:
+    struct SiteCosts {
+        LayerSite site;
+        double fabricGbps;
+        int gpusPerNode;
+        ChunkCost dense, expert, embedding, head;
+    };
+
+    const SiteCosts &at(StageSeat seat, int replicas);
+    [[nodiscard]] int replicasHere(const PipelineClass &pipelines, int stage) const;
+    [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
+    void addTail(StageCosts &result, const SiteCosts &costs, int stage) const;
+
+    const Workload &m_work;
+    std::vector<SiteCosts> m_sites;
+};
+
+/// The part of reduction and gather that nothing of the stage hides, for the graph.
+[[nodiscard]] TailTimes tailTimes(const Workload &workload, const StageCosts &stage);
+
+} // namespace trainyard

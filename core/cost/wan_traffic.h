@@ -1,0 +1,19 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The WAN side of an iteration: the channel of a stage boundary between datacenters, and the reduction of gradients
+// where whole pipelines sit in different datacenters. docs/model.md, "WAN".
+
+#include "core/cost/iteration_costs.h"
+#include "core/cost/layer_cost.h"
+
+namespace trainyard {
+
+/// The boundary of one pipeline between two seats (virtual stage q to q + 1); counts its bytes on the link.
+[[nodiscard]] BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, StageSeat from, StageSeat to,
+                                          const LayerSite &site, std::vector<WanLinkUse> &links);
+
+/// All-reduce of `gradient` bytes (the whole stage) among the datacenters that hold replicas of it: a ring over WAN
+/// links where there is one, else a chain there and back. 0 s where there is one datacenter. Counts bytes on the links.
+[[nodiscard]] Seconds wanReduceTime(const Workload &workload, int stage, Bytes gradient, std::vector<WanLinkUse> &links);
+
+} // namespace trainyard

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/evaluate.h"
+
+#include "core/cost/iteration_costs.h"
+#include "core/evaluate/metrics.h"
+#include "core/evaluate/problems.h"
+#include "core/memory/stage_memory.h"
+#include "core/placement/place.h"
+#include "core/timeline/simulator.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace trainyard {
+
+/// One topology for each placement that `auto` compares: a drag changes durations far more often than shapes.
+struct EvaluationWorkspace::State {
+    SimulationWorkspace simulation;
+    std::array<TaskGraph, 2> graphs;
+};
+
+EvaluationWorkspace::EvaluationWorkspace() : m_state(std::make_unique<State>()) {}
+EvaluationWorkspace::~EvaluationWorkspace() = default;
+EvaluationWorkspace::EvaluationWorkspace(EvaluationWorkspace &&) noexcept = default;
+EvaluationWorkspace &EvaluationWorkspace::operator=(EvaluationWorkspace &&) noexcept = default;
+
+bool Evaluation::feasible() const
+{
+    return std::none_of(problems.begin(), problems.end(), [](const Problem &p) { return p.severity == Severity::Blocking; });
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point start)
+{
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+struct Candidate {                 // one placement, run through cost, schedule and simulation
+    Layout layout;
+    Costs costs;
+    Timeline timeline;
+    std::vector<StageMemory> memory;
+    [[nodiscard]] bool fits() const
+    {
+        return std::all_of(memory.begin(), memory.end(), [](const StageMemory &m) { return m.fits(); });
+    }
+};
+
+/// A placement that fits beats one that does not; then the shorter iteration wins.
+bool isBetter(const Candidate &a, const Candidate &b)
+{
+    return a.fits() != b.fits() ? a.fits() : a.timeline.duration < b.timeline.duration;
+}
+
+class Evaluating {
+public:
+    Evaluating(Workload workload, const Catalogue &catalogue, EvaluationWorkspace::State &state, std::stop_token stop, EvaluateOptions options)
+        : m_workload(std::move(workload)), m_catalogue(catalogue), m_state(state), m_stop(std::move(stop)), m_options(options)
+    {
+    }
+
+    ExpectedAll<EvaluationPtr> run(Clock::time_point started)
+    {
+        const std::vector<PlacementMode> modes = candidateModes(*m_workload.plan);
+        std::optional<Candidate> best;
+        std::vector<Problem> failures;
+        Layout unseated;
+        for (std::size_t i = 0; i < modes.size(); ++i) {
+            m_workload.layout = place(m_workload, modes[i]);
+            if (m_workload.layout.data == 0) {
+                if (i == 0)
+                    unseated = m_workload.layout;
+                continue;
+            }
+            auto candidate = runCandidate(m_state.graphs[i]);
+            if (!candidate) {
+                if (candidate.error().code == ErrorCode::Cancelled || candidate.error().code == ErrorCode::Internal)
+                    return std::unexpected(Errors{candidate.error()});
+                failures.push_back(scheduleProblem(m_workload, candidate.error(), m_catalogue, m_options.offerFixes));
+                unseated = m_workload.layout;
+            } else if (!best || isBetter(*candidate, *best)) {
+                best = std::move(*candidate);
+            }
+        }
+        Evaluation evaluation;
+        evaluation.plan = m_workload.plan;
+        evaluation.model = m_workload.model;
+        if (best)
+            fill(evaluation, std::move(*best));
+        else
+            fillWithoutTime(evaluation, std::move(unseated), std::move(failures));
+        evaluation.metrics.evaluateMs = millisecondsSince(started);
+        return std::make_shared<const Evaluation>(std::move(evaluation));
+    }
+
+private:
+    Expected<Candidate> runCandidate(TaskGraph &graph)
+    {
+        auto costs = cost(m_workload);
+        if (!costs)
+            return std::unexpected(costs.error());
+        if (graph.taskCount() == 0 || !updatePipelineGraph(graph, costs->iteration)) {
+            auto built = buildPipelineGraph(costs->iteration);
+            if (!built)
+                return std::unexpected(built.error());
+            graph = std::move(*built);
+        }
+        const auto started = Clock::now();
+        auto timeline = simulate(graph, m_state.simulation, m_stop);
+        m_simulateMs += millisecondsSince(started);
+        if (!timeline)
+            return std::unexpected(timeline.error());
+        std::vector<StageMemory> memory = stageMemory(m_workload, *costs);
+        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(memory)};
+    }
+
+    void fill(Evaluation &evaluation, Candidate candidate)
+    {
+        m_workload.layout = std::move(candidate.layout);
+        Metrics &metrics = evaluation.metrics;
+        addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
+        addCostMetrics(metrics, m_workload, m_catalogue);
+        addConfidence(metrics, m_workload);
+        if (m_options.keepTimeline)
+            evaluation.memoryCurves = memoryCurves(candidate.memory, m_workload.layout, candidate.timeline);
+        addMemoryMetrics(metrics, std::move(candidate.memory));
+        metrics.simulateMs = m_simulateMs;
+        evaluation.layout = m_workload.layout;
+        evaluation.problems = findProblems(evaluation, m_workload, m_catalogue, m_options.offerFixes);
+        if (m_options.keepTimeline)
+            evaluation.timeline = std::move(candidate.timeline);
+    }
+
+    void fillWithoutTime(Evaluation &evaluation, Layout layout, std::vector<Problem> failures)
+    {
+        evaluation.problems = std::move(failures);
+        if (evaluation.problems.empty())
+            evaluation.problems.push_back(unseatedProblem(m_workload, layout, m_catalogue, m_options.offerFixes));
+        evaluation.metrics.gpusTotal = layout.gpusTotal;
+        addConfidence(evaluation.metrics, m_workload);
+        evaluation.layout = std::move(layout);
+    }
+
+    Workload m_workload;
+    const Catalogue &m_catalogue;
+    EvaluationWorkspace::State &m_state;
+    std::stop_token m_stop;
+    EvaluateOptions m_options;
+    double m_simulateMs = 0;
+};
+
+} // namespace
+
+ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop,
+                                    EvaluateOptions options)
+{
+    const auto started = Clock::now();
+    auto workload = resolve(std::move(plan), catalogue);
+    if (!workload)
+        return std::unexpected(std::move(workload.error()));
+    return Evaluating(std::move(*workload), catalogue, workspace.state(), std::move(stop), options).run(started);
+}
+
+} // namespace trainyard

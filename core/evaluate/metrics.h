@@ -1,0 +1,19 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Last room: from a timeline, its costs and its memory to the metrics of docs/metrics.md. Pure functions of values.
+
+#include "core/catalogue/catalogue.h"
+#include "core/cost/iteration_costs.h"
+#include "core/evaluate/evaluation.h"
+
+namespace trainyard {
+
+/// Fills everything that time decides: rates, utilization, breakdown, WAN use. `timeline` must not be empty.
+void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const Timeline &timeline);
+void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages);
+/// Rental, egress, energy and carbon; needs the time metrics.
+void addCostMetrics(Metrics &metrics, const Workload &workload, const Catalogue &catalogue);
+/// How far to trust the time, from the evidence behind the kernel models of the GPUs in use.
+void addConfidence(Metrics &metrics, const Workload &workload);
+
+} // namespace trainyard

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/problems.h"
+
+#include "core/cost/iteration_costs.h"
+#include "core/memory/stage_memory.h"
+#include "core/placement/place.h"
+#include "core/placement/seating.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+std::string gigabytes(double bytes)
+{
+    return std::to_string(std::llround(bytes / 1e9)) + " GB";
+}
+
+template <class Change>
+Fix fixOf(const Plan &plan, std::string label, Change change)
+{
+    Plan next = plan;
+    change(next);
+    return {std::move(label), std::make_shared<const Plan>(std::move(next))};
+}
+
+/// Seated, schedulable, and inside memory: whether a fix would make the plan feasible. No simulation.
+bool isFeasible(const PlanPtr &plan, const Catalogue &catalogue)
+{
+    auto workload = resolve(plan, catalogue);
+    if (!workload)
+        return false;
+    for (const PlacementMode mode : candidateModes(*plan)) {
+        workload->layout = place(*workload, mode);
+        if (workload->layout.data == 0)
+            continue;
+        const auto costs = cost(*workload);
+        if (!costs)
+            continue;
+        const std::vector<StageMemory> stages = stageMemory(*workload, *costs);
+        if (std::all_of(stages.begin(), stages.end(), [](const StageMemory &m) { return m.fits(); }))
+            return true;
+    }
+    return false;
+}
+
+void keepFeasible(std::vector<Fix> &fixes, const Catalogue &catalogue, std::size_t most)
+{
+    std::vector<Fix> kept;
+    for (Fix &fix : fixes) {
+        if (kept.size() < most && isFeasible(fix.plan, catalogue))
+            kept.push_back(std::move(fix));
+    }
+    fixes = std::move(kept);
+}
+
+Problem memoryProblem(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
+{
+    const MemoryMetrics &memory = *evaluation.metrics.memory;
+    const StageMemory &fullest = memory.perStage[std::size_t(memory.fullestStage)];
+    const Plan &plan = *workload.plan;
+    Problem problem{Severity::Blocking,
+                    "Stage " + std::to_string(fullest.stage + 1) + " needs " + gigabytes(double(fullest.device)) + " of "
+                        + gigabytes(double(fullest.capacity)) + " a GPU, mostly " + fullest.parts.front().first,
+                    "memory", {}};
+    if (!offerFixes)
+        return problem;
+    std::vector<Fix> fixes;
+    if (plan.memory.recompute == Recompute::None && !workload.stack.flashAttention)
+        fixes.push_back(fixOf(plan, "Recompute attention (selective)", [](Plan &p) { p.memory.recompute = Recompute::Selective; }));
+    if (plan.memory.recompute != Recompute::Full)
+        fixes.push_back(fixOf(plan, "Recompute every layer (full)", [](Plan &p) { p.memory.recompute = Recompute::Full; }));
+    if (plan.workload.microBatch > 1)
+        fixes.push_back(fixOf(plan, "Micro-batch 1", [](Plan &p) { p.workload.microBatch = 1; }));
+    for (int zero = plan.parallelism.zeroStage + 1; zero <= 3; ++zero)
+        fixes.push_back(fixOf(plan, "Shard states further (ZeRO-" + std::to_string(zero) + ")",
+                              [zero](Plan &p) { p.parallelism.zeroStage = zero; }));
+    if (plan.memory.recompute != Recompute::Full && plan.workload.microBatch > 1)
+        fixes.push_back(fixOf(plan, "Micro-batch 1 with full recomputation", [](Plan &p) {
+            p.workload.microBatch = 1;
+            p.memory.recompute = Recompute::Full;
+        }));
+    for (int factor : {2, 4}) {
+        const int stages = plan.parallelism.pipeline * factor;
+        if (stages <= workload.model.layers && plan.placement.stages.empty())
+            fixes.push_back(fixOf(plan, std::to_string(stages) + " pipeline stages", [stages](Plan &p) {
+                p.parallelism.pipeline = stages;
+                p.parallelism.data.reset();
+            }));
+    }
+    keepFeasible(fixes, catalogue, 3);
+    problem.fixes = std::move(fixes);
+    return problem;
+}
+
+void addIdle(std::vector<Problem> &problems, const Evaluation &evaluation)
+{
+    for (const IdleGpus &idle : evaluation.layout.idle) {
+        const Datacenter &datacenter = evaluation.plan->cluster.datacenters[std::size_t(idle.datacenter)];
+        problems.push_back({Severity::Note,
+                            std::to_string(idle.gpus) + (idle.gpus == 1 ? " GPU in " : " GPUs in ") + datacenter.label() + " idle: " + idle.reason,
+                            "cluster.datacenters[" + std::to_string(idle.datacenter) + "].pools[" + std::to_string(idle.pool) + "]", {}});
+    }
+}
+
+/// What the plan asks for and the numbers do not contain. Said, never silently ignored.
+void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
+{
+    const auto note = [&](bool asked, const char *where, const char *text) {
+        if (asked)
+            problems.push_back({Severity::Warning, text, where, {}});
+    };
+    note(plan.wan.sharing == WanSharing::Temporal, "wan.sharing",
+         "Temporal WAN sharing is not modelled in this version: the numbers are for spatial sharing");
+    note(plan.bubbleFill.enabled, "bubble_fill.enabled", "Prefill in bubbles is not modelled in this version: the numbers are without it");
+    note(plan.memory.activationOffload != ActivationOffload::None, "memory.activation_offload",
+         "Activation offload is not modelled in this version: activations are counted on the GPU");
+    note(plan.memory.optimizerOffload != OptimizerOffload::None, "memory.optimizer_offload",
+         "Optimizer offload is not modelled in this version: states are counted on the GPU");
+    note(plan.moe.dispatch != MoeDispatch::Flat, "moe.dispatch", "Expert dispatch is modelled as flat all-to-all in this version");
+    note(plan.heterogeneity.compute != Share::Even || plan.heterogeneity.state != Share::Even, "heterogeneity",
+         "Balancing unequal GPUs is not modelled in this version: shares are even");
+    note(!plan.jobs.empty(), "jobs", "Several models on shared GPUs are not modelled in this version: the jobs are left out");
+}
+
+void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluation)
+{
+    const Plan &plan = *evaluation.plan;
+    const int total = totalMicroBatches(plan);
+    if (total < evaluation.layout.data)
+        problems.push_back({Severity::Blocking,
+                            std::to_string(evaluation.layout.data) + " data-parallel replicas share only " + std::to_string(total) + " micro-batches",
+                            "parallelism.data",
+                            {fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; })}});
+    if (plan.workload.globalBatch % plan.workload.microBatch != 0)
+        problems.push_back({Severity::Warning, "The last micro-batch is not full: " + std::to_string(plan.workload.globalBatch) + " sequences in micro-batches of "
+                                + std::to_string(plan.workload.microBatch), "workload.micro_batch", {}});
+    if (evaluation.metrics.bubbleFraction.value_or(0) > 0.3 && !evaluation.layout.classes.empty()) {
+        const int microBatches = evaluation.layout.classes.front().microBatches;
+        problems.push_back({Severity::Warning,
+                            "GPUs wait " + std::to_string(std::llround(*evaluation.metrics.bubbleFraction * 100)) + " % of the time: "
+                                + std::to_string(microBatches) + " micro-batches for " + std::to_string(plan.parallelism.pipeline) + " stages",
+                            "parallelism.pipeline", {}});
+    }
+}
+
+} // namespace
+
+std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
+{
+    std::vector<Problem> problems;
+    if (const auto &memory = evaluation.metrics.memory) {
+        const StageMemory &fullest = memory->perStage[std::size_t(memory->fullestStage)];
+        if (!memory->fits)
+            problems.push_back(memoryProblem(evaluation, workload, catalogue, offerFixes));
+        else if (double(fullest.device) > 0.95 * double(fullest.capacity))
+            problems.push_back({Severity::Warning,
+                                "Stage " + std::to_string(fullest.stage + 1) + " fills more than 95 % of its GPUs: out of memory is likely", "memory", {}});
+    }
+    addShapeProblems(problems, evaluation);
+    addNotModelled(problems, *evaluation.plan);
+    addIdle(problems, evaluation);
+    std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
+    return problems;
+}
+
+Problem unseatedProblem(const Workload &workload, const Layout &layout, const Catalogue &catalogue, bool offerFixes)
+{
+    const Plan &plan = *workload.plan;
+    std::string text = layout.unseated;
+    if (!text.empty())
+        text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
+    Problem problem{Severity::Blocking, std::move(text), plan.placement.stages.empty() ? "parallelism" : "placement.stages", {}};
+    if (!offerFixes)
+        return problem;
+    std::vector<Fix> fixes;
+    if (!plan.placement.stages.empty())
+        fixes.push_back(fixOf(plan, "Place the stages anew", [](Plan &p) { p.placement = {}; }));
+    if (plan.parallelism.data)
+        fixes.push_back(fixOf(plan, "As many replicas as can be seated", [](Plan &p) { p.parallelism.data.reset(); }));
+    if (plan.parallelism.data && !plan.placement.stages.empty())
+        fixes.push_back(fixOf(plan, "Place anew with as many replicas as can be seated", [](Plan &p) {
+            p.placement = {};
+            p.parallelism.data.reset();
+        }));
+    for (int stages = plan.parallelism.pipeline - 1; stages >= 1 && plan.placement.stages.empty(); --stages) {
+        if (workload.model.layers % stages != 0 || plan.profile)
+            continue;
+        fixes.push_back(fixOf(plan, std::to_string(stages) + " pipeline stages", [stages](Plan &p) {
+            p.parallelism.pipeline = stages;
+            p.parallelism.data.reset();
+        }));
+    }
+    for (int tensor = plan.parallelism.tensor / 2; tensor >= 1; tensor /= 2)
+        fixes.push_back(fixOf(plan, "Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; }));
+    keepFeasible(fixes, catalogue, 3);
+    problem.fixes = std::move(fixes);
+    return problem;
+}
+
+Problem scheduleProblem(const Workload &workload, const Error &error, const Catalogue &catalogue, bool offerFixes)
+{
+    const Plan &plan = *workload.plan;
+    Problem problem{Severity::Blocking, "The schedule cannot be built: " + error.what + (error.right.empty() ? "" : "; it needs " + error.right),
+                    error.where.empty() ? "schedule" : error.where, {}};
+    if (!offerFixes)
+        return problem;
+    std::vector<Fix> fixes;
+    const int total = totalMicroBatches(plan), stages = plan.parallelism.pipeline;
+    for (int data = workload.layout.data; data >= 1; --data) {
+        if (total % data == 0 && total / data % stages == 0) {
+            fixes.push_back(fixOf(plan, std::to_string(data) + " replicas", [data](Plan &p) { p.parallelism.data = data; }));
+            break;
+        }
+    }
+    fixes.push_back(fixOf(plan, "Schedule 1F1B", [](Plan &p) {
+        p.schedule = ScheduleKind::OneFOneB;
+        p.parallelism.virtualPipeline = 1;
+    }));
+    keepFeasible(fixes, catalogue, 2);
+    problem.fixes = std::move(fixes);
+    return problem;
+}
+
+} // namespace trainyard

@@ -1,0 +1,19 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What stands between a plan and its run, in sentences, each with the nearest changes that would help.
+
+#include "core/catalogue/catalogue.h"
+#include "core/evaluate/evaluation.h"
+#include "core/placement/resolve.h"
+
+namespace trainyard {
+
+/// Problems of a seated plan: memory, idle GPUs, few micro-batches, and what the plan asks that is not modelled.
+[[nodiscard]] std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue,
+                                                bool offerFixes);
+/// The problem of a plan whose stages have no seats.
+[[nodiscard]] Problem unseatedProblem(const Workload &workload, const Layout &layout, const Catalogue &catalogue, bool offerFixes);
+/// The problem of a plan whose schedule cannot be built for its shapes.
+[[nodiscard]] Problem scheduleProblem(const Workload &workload, const Error &error, const Catalogue &catalogue, bool offerFixes);
+
+} // namespace trainyard

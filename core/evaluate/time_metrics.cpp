@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/metrics.h"
+
+#include "core/timeline/analysis.h"
+#include "core/workload/model_math.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+/// Communication inside the operations of one stage over the iteration, taken out of its compute spans.
+OpSplit insideOperations(const StageCosts &stage, int microBatches, bool recomputes)
+{
+    OpSplit sum;
+    for (const ChunkCost &chunk : stage.chunks) {
+        sum += chunk.forward + chunk.inputGrad + chunk.weightGrad;
+        if (recomputes)
+            sum += chunk.recompute;
+    }
+    return sum * microBatches;
+}
+
+struct StageSeconds {
+    int pipelineClass = 0;
+    Breakdown spent;
+};
+
+std::vector<StageSeconds> secondsOfStages(const Workload &workload, const Costs &costs, const Timeline &timeline)
+{
+    const std::vector<StageTime> times = stageTimes(timeline);
+    std::vector<StageSeconds> stages;
+    std::size_t next = 0;
+    for (const Track &track : timeline.tracks) {
+        if (track.stream != Stream::Compute)
+            continue;
+        const StageTime &time = times[next++];
+        const auto c = std::size_t(track.pipelineClass), s = std::size_t(track.stage);
+        const OpTimes &op = costs.iteration.classes[c].ops[s * costs.stages[c][s].chunks.size()];
+        const OpSplit inside = insideOperations(costs.stages[c][s], workload.layout.classes[c].microBatches, op.recompute > 0);
+        StageSeconds stage{track.pipelineClass, {}};
+        Breakdown &b = stage.spent;
+        b.tensorParallel = inside.tensor.value;
+        b.contextParallel = inside.context.value;
+        b.expertParallel = inside.expert.value;
+        b.compute = toSeconds(time.compute).value - (inside.total() - inside.compute).value;
+        b.bubble = toSeconds(time.bubble).value;
+        b.wan = toSeconds(time.wan).value;
+        b.pipeline = toSeconds(time.pipeline).value;
+        b.dataParallel = toSeconds(time.reduce).value + inside.data.value;
+        b.offloadStall = toSeconds(time.offload).value;
+        b.optimizer = toSeconds(time.optimizer).value;
+        stages.push_back(stage);
+    }
+    return stages;
+}
+
+/// The class whose last backward ends last: the one that the others wait for.
+int slowestClass(const Timeline &timeline)
+{
+    int slowest = 0;
+    Nanoseconds latest = -1;
+    for (const Track &track : timeline.tracks) {
+        if (track.stream != Stream::Compute)
+            continue;
+        for (std::uint32_t span = track.last; span-- > track.first;) {
+            if (!isTrainingCompute(timeline.kind[span]))
+                continue;
+            if (timeline.end[span] > latest) {
+                latest = timeline.end[span];
+                slowest = track.pipelineClass;
+            }
+            break;
+        }
+    }
+    return slowest;
+}
+
+Breakdown meanOf(const std::vector<StageSeconds> &stages, int pipelineClass)
+{
+    Breakdown sum;
+    int count = 0;
+    for (const StageSeconds &stage : stages) {
+        if (stage.pipelineClass != pipelineClass)
+            continue;
+        ++count;
+        for (double Breakdown::*part : kBreakdownParts)
+            sum.*part += stage.spent.*part;
+    }
+    for (double Breakdown::*part : kBreakdownParts)
+        sum.*part /= std::max(1, count);
+    return sum;
+}
+
+double peakFlopsInUse(const Workload &workload)
+{
+    double peak = 0;
+    for (const GpuRun &run : workload.layout.runs)
+        peak += run.gpus * workload.gpu({run.datacenter, run.pool}).peakFlops(workload.plan->workload.precision);
+    return peak;
+}
+
+void addRates(Metrics &metrics, const Workload &workload, double iteration)
+{
+    const WorkloadSpec &spec = workload.plan->workload;
+    metrics.tokensPerSecond = double(spec.globalBatch) * spec.sequenceLength / iteration;
+    metrics.tokensPerSecondPerGpu = *metrics.tokensPerSecond / metrics.gpusUsed;
+    if (workload.plan->profile)
+        return;   // measured stage times need not belong to the named model: no FLOP is claimed
+    const double s = spec.sequenceLength;
+    const double modelFlops = modelFlopsPerSequence(workload.model, s) * spec.globalBatch;
+    double recomputed = 0;
+    for (int layer = 0; layer < workload.model.layers; ++layer)
+        recomputed += recomputeFlops(workload.model, workload.model.isExpertLayer(layer), s, workload.plan->memory.recompute, workload.stack);
+    metrics.modelTflopsPerGpu = modelFlops / iteration / metrics.gpusUsed / 1e12;
+    const double peak = peakFlopsInUse(workload);
+    if (peak > 0) {
+        metrics.mfu = modelFlops / iteration / peak;
+        metrics.hfu = (modelFlops + recomputed * spec.globalBatch) / iteration / peak;
+    }
+}
+
+void addWanUse(Metrics &metrics, const Workload &workload, const Costs &costs, double iteration)
+{
+    for (WanLinkUse use : costs.wanLinks) {
+        const double capacity = gbitsPerSecond(workload.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps).value;
+        use.utilization = std::max(use.bytes[0], use.bytes[1]) / (capacity * iteration);
+        metrics.wanBytesPerIteration += use.totalBytes();
+        metrics.wanLinks.push_back(use);
+    }
+}
+
+} // namespace
+
+void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const Timeline &timeline)
+{
+    const double iteration = toSeconds(timeline.duration).value;
+    metrics.gpusUsed = workload.layout.gpusUsed;
+    metrics.gpusTotal = workload.layout.gpusTotal;
+    metrics.spans = timeline.spanCount();
+    metrics.iterationTime = iteration;
+    addRates(metrics, workload, iteration);
+    addWanUse(metrics, workload, costs, iteration);
+
+    const std::vector<StageSeconds> stages = secondsOfStages(workload, costs, timeline);
+    metrics.breakdown = meanOf(stages, slowestClass(timeline));
+    metrics.bubbleFraction = metrics.breakdown->bubble / iteration;
+    const double gpusOfStage = double(workload.plan->parallelism.tensor) * workload.plan->parallelism.context;
+    double busy = 0;
+    for (const StageSeconds &stage : stages)
+        busy += stage.spent.compute * gpusOfStage * workload.layout.classes[std::size_t(stage.pipelineClass)].pipelines;
+    metrics.gpuUtilization = busy / (metrics.gpusUsed * iteration);
+}
+
+void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages)
+{
+    if (stages.empty())
+        return;
+    const auto fullness = [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); };
+    const auto fullest = std::max_element(stages.begin(), stages.end(),
+                                          [&](const StageMemory &a, const StageMemory &b) { return fullness(a) < fullness(b); });
+    MemoryMetrics memory{fullest->peak, fullest->capacity, fullest->stage, true, {}};
+    memory.fits = std::all_of(stages.begin(), stages.end(), [](const StageMemory &m) { return m.fits(); });
+    memory.perStage = std::move(stages);
+    metrics.memory = std::move(memory);
+}
+
+} // namespace trainyard

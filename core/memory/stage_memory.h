@@ -1,0 +1,21 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What fills one GPU of each stage: model states, activations of the micro-batches in flight, logits, buffers, and what
+// allocator and driver add. Equations and sources in docs/model.md, "Memory".
+
+#include "core/cost/iteration_costs.h"
+#include "core/evaluate/evaluation.h"
+
+namespace trainyard {
+
+/// Memory of every stage, as the fullest class of pipelines has it. Empty for a profile, which has no parameters.
+[[nodiscard]] std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs);
+
+/// Bytes that one micro-batch leaves on a GPU of the stage from forward to backward (all its chunks).
+[[nodiscard]] double activationBytesPerMicroBatch(const Workload &workload, int stage);
+
+/// Memory of each stage of the first class over the iteration, from the forward and backward spans of the timeline.
+[[nodiscard]] std::vector<std::vector<Evaluation::MemoryStep>> memoryCurves(const std::vector<StageMemory> &stages,
+                                                                            const Layout &layout, const Timeline &timeline);
+
+} // namespace trainyard

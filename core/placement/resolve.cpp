@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/placement/resolve.h"
+
+#include "core/plan/validate.h"
+#include "core/workload/resolve_model.h"
+
+namespace trainyard {
+
+namespace {
+
+std::string pointer(std::size_t datacenter, std::size_t pool, const char *key)
+{
+    return "cluster.datacenters[" + std::to_string(datacenter) + "].pools[" + std::to_string(pool) + "]." + key;
+}
+
+template <class Item>
+std::vector<std::string> idsOf(const std::vector<Item> &items)
+{
+    std::vector<std::string> ids;
+    for (const Item &item : items)
+        ids.push_back(item.id);
+    return ids;
+}
+
+Error unknownName(std::string where, const std::string &kind, const std::string &name, const std::vector<std::string> &known)
+{
+    const std::string nearest = nearestName(name, known);
+    return {ErrorCode::UnknownName, std::move(where), "no " + kind + " is called \"" + name + "\"",
+            nearest.empty() ? "a name that trainyard-cli catalog lists" : "\"" + nearest + "\"?"};
+}
+
+Expected<StackSpec> resolveStack(const Stack &stack, const Catalogue &catalogue)
+{
+    const StackSpec *base = catalogue.stack(stack.name);
+    if (!base)
+        return std::unexpected(unknownName("stack", "software stack", stack.name, idsOf(catalogue.stacks)));
+    return withOverrides(*base, stack.overrides);
+}
+
+void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
+{
+    const Parallelism &p = plan.parallelism;
+    if (plan.profile)
+        return;   // measured stage times: shapes need not divide
+    if (model.heads % p.tensor != 0)
+        errors.push_back({ErrorCode::BadValue, "parallelism.tensor",
+                          std::to_string(p.tensor) + " does not divide the model's " + std::to_string(model.heads) + " attention heads",
+                          "a divisor of " + std::to_string(model.heads)});
+    if (model.layers < p.pipeline * p.virtualPipeline)
+        errors.push_back({ErrorCode::BadValue, "parallelism.pipeline",
+                          std::to_string(p.pipeline * p.virtualPipeline) + " virtual stages for " + std::to_string(model.layers) + " layers",
+                          "at most one virtual stage a layer"});
+    if (model.isMoe() && model.experts % p.expert != 0)
+        errors.push_back({ErrorCode::BadValue, "parallelism.expert",
+                          std::to_string(p.expert) + " does not divide the model's " + std::to_string(model.experts) + " experts",
+                          "a divisor of " + std::to_string(model.experts)});
+}
+
+} // namespace
+
+const Pool &Workload::pool(StageSeat seat) const
+{
+    return plan->cluster.datacenters[std::size_t(seat.datacenter)].pools[std::size_t(seat.pool)];
+}
+
+const GpuSpec &Workload::gpu(StageSeat seat) const
+{
+    return *gpus[std::size_t(seat.datacenter)][std::size_t(seat.pool)];
+}
+
+double Workload::fabricGbps(StageSeat seat) const
+{
+    const Datacenter &datacenter = plan->cluster.datacenters[std::size_t(seat.datacenter)];
+    return datacenter.fabricGbpsPerGpu.value_or(gpu(seat).fabricGbps);
+}
+
+double Workload::boundaryBytes(bool backward) const
+{
+    if (plan->profile)
+        return 1e6 * (backward ? plan->profile->gradientMb.value_or(plan->profile->activationMb) : plan->profile->activationMb);
+    return 2.0 * plan->workload.microBatch * plan->workload.sequenceLength * model.hidden / plan->parallelism.context;
+}
+
+ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
+{
+    Errors errors = validatePlan(*plan);
+    Workload workload;
+    workload.plan = plan;
+    for (std::size_t d = 0; d < plan->cluster.datacenters.size(); ++d) {
+        auto &row = workload.gpus.emplace_back();
+        const auto &pools = plan->cluster.datacenters[d].pools;
+        for (std::size_t p = 0; p < pools.size(); ++p) {
+            const GpuSpec *spec = pools[p].inlineGpu ? &*pools[p].inlineGpu : catalogue.gpu(pools[p].gpu);
+            if (!spec)
+                errors.push_back(unknownName(pointer(d, p, "gpu"), "GPU", pools[p].gpu, idsOf(catalogue.gpus)));
+            row.push_back(spec);
+        }
+    }
+    auto model = resolveModel(plan->workload, plan->baseDir, catalogue);
+    if (model)
+        workload.model = std::move(*model);
+    else
+        errors.push_back(model.error());
+    auto stack = resolveStack(plan->stack, catalogue);
+    if (stack)
+        workload.stack = std::move(*stack);
+    else
+        errors.push_back(stack.error());
+    if (model)
+        checkParallelism(*plan, workload.model, errors);
+    if (!errors.empty())
+        return std::unexpected(std::move(errors));
+    return workload;
+}
+
+} // namespace trainyard

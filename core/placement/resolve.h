@@ -1,0 +1,32 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// First room: a plan's names become figures, and its stages get seats. A Workload is what cost, memory and schedule read;
+// it keeps the plan alive and is immutable once made.
+
+#include "core/base/error.h"
+#include "core/catalogue/catalogue.h"
+#include "core/placement/layout.h"
+
+namespace trainyard {
+
+struct Workload {
+    PlanPtr plan;
+    ModelSpec model;
+    StackSpec stack;
+    std::vector<std::vector<const GpuSpec *>> gpus;   // [datacenter][pool]; owned by the catalogue or the plan
+    Layout layout;
+
+    [[nodiscard]] const Pool &pool(StageSeat seat) const;
+    [[nodiscard]] const GpuSpec &gpu(StageSeat seat) const;
+    /// NIC bandwidth of one GPU of the seat, 10^9 bits per second.
+    [[nodiscard]] double fabricGbps(StageSeat seat) const;
+    /// Bytes of activation that one stage boundary carries per micro-batch and direction for one context rank: 2·b·s·h/cp
+    /// (or the profile's figure; `backward` asks for the gradient's).
+    [[nodiscard]] double boundaryBytes(bool backward) const;
+};
+
+/// Names to figures: GPUs, model and stack. The layout is left empty (see place.h).
+/// Errors: every unknown name with the nearest known one, every contradiction that makes the plan meaningless.
+[[nodiscard]] ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue);
+
+} // namespace trainyard

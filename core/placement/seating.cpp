@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/placement/seating.h"
+
+#include "core/placement/place.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace trainyard {
+
+int totalMicroBatches(const Plan &plan)
+{
+    const int b = std::max(1, plan.workload.microBatch);
+    return std::max(1, (plan.workload.globalBatch + b - 1) / b);
+}
+
+Seating::Seating(const Workload &workload) : m_workload(workload)
+{
+    const Parallelism &parallelism = workload.plan->parallelism;
+    const auto &datacenters = workload.plan->cluster.datacenters;
+    for (std::size_t d = 0; d < datacenters.size(); ++d) {
+        for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
+            const Pool &pool = datacenters[d].pools[p];
+            PoolSeats seats{int(d), int(p), pool.gpusPerNode / parallelism.tensor, 0, 0};
+            seats.seats = int(std::int64_t(pool.nodes) * seats.groupsPerNode / parallelism.context);
+            m_pools.push_back(seats);
+        }
+    }
+}
+
+int Seating::capacity(int datacenter) const
+{
+    int seats = 0;
+    for (const PoolSeats &pool : m_pools)
+        seats += pool.datacenter == datacenter ? pool.seats : 0;
+    return seats;
+}
+
+void Seating::seat(int datacenter, int firstStage, int stages, int firstReplica, int replicas)
+{
+    for (int stage = firstStage; stage < firstStage + stages; ++stage) {
+        int replica = firstReplica;
+        for (std::size_t i = 0; i < m_pools.size() && replica < firstReplica + replicas; ++i) {
+            PoolSeats &pool = m_pools[i];
+            const int count = pool.datacenter == datacenter
+                ? std::min(pool.seats - pool.taken, firstReplica + replicas - replica) : 0;
+            if (count <= 0)
+                continue;
+            m_pieces.push_back({stage, replica, count, int(i), pool.taken});
+            pool.taken += count;
+            replica += count;
+        }
+    }
+}
+
+void Seating::addRuns(const Piece &piece, Layout &layout) const
+{
+    const PoolSeats &pool = m_pools[std::size_t(piece.poolIndex)];
+    const Parallelism &parallelism = m_workload.plan->parallelism;
+    const int gpusPerNode = m_workload.pool({pool.datacenter, pool.pool}).gpusPerNode;
+    const int firstGroup = piece.firstSeat * parallelism.context;
+    const int groups = piece.replicas * parallelism.context;
+    if (gpusPerNode % parallelism.tensor == 0) {
+        layout.runs.push_back({pool.datacenter, pool.pool, firstGroup * parallelism.tensor, groups * parallelism.tensor,
+                               piece.stage, piece.firstReplica, piece.replicas});
+        return;
+    }
+    for (int group = firstGroup; group < firstGroup + groups;) {   // left-over GPUs of each node interrupt the run
+        const int inNode = std::min(pool.groupsPerNode - group % pool.groupsPerNode, firstGroup + groups - group);
+        const int gpu = group / pool.groupsPerNode * gpusPerNode + group % pool.groupsPerNode * parallelism.tensor;
+        layout.runs.push_back({pool.datacenter, pool.pool, gpu, inNode * parallelism.tensor, piece.stage,
+                               piece.firstReplica + (group - firstGroup) / parallelism.context,
+                               std::max(1, inNode / parallelism.context)});
+        group += inNode;
+    }
+}
+
+void Seating::makeClasses(Layout &layout) const
+{
+    const Plan &plan = *m_workload.plan;
+    const int total = totalMicroBatches(plan);
+    const int fewest = total / layout.data;
+    const bool dealsEvenly = plan.parallelism.virtualPipeline > 1 || fewest == 0;   // then the fullest stands for all
+    const int fuller = dealsEvenly ? 0 : total % layout.data;   // the first replicas take one micro-batch more
+    std::set<int> cuts{0, fuller};
+    for (const Piece &piece : m_pieces)
+        cuts.insert(piece.firstReplica);
+    cuts.erase(layout.data);
+
+    using Key = std::pair<int, std::vector<std::pair<int, const GpuSpec *>>>;   // micro-batches; datacenter and GPU a stage
+    std::map<Key, std::size_t> known;
+    for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
+        const int first = *cut;
+        const int next = std::next(cut) == cuts.end() ? layout.data : *std::next(cut);
+        PipelineClass found{first, next - first, dealsEvenly ? (total + layout.data - 1) / layout.data : fewest + (first < fuller),
+                            std::vector<StageSeat>(std::size_t(plan.parallelism.pipeline))};
+        Key key{found.microBatches, {}};
+        key.second.resize(found.seats.size());
+        for (const Piece &piece : m_pieces) {
+            if (first < piece.firstReplica || first >= piece.firstReplica + piece.replicas)
+                continue;
+            const PoolSeats &pool = m_pools[std::size_t(piece.poolIndex)];
+            const StageSeat seat{pool.datacenter, pool.pool};
+            found.seats[std::size_t(piece.stage)] = seat;
+            key.second[std::size_t(piece.stage)] = {seat.datacenter, &m_workload.gpu(seat)};
+        }
+        const auto [entry, isNew] = known.try_emplace(std::move(key), layout.classes.size());
+        if (isNew)
+            layout.classes.push_back(std::move(found));
+        else
+            layout.classes[entry->second].pipelines += found.pipelines;
+    }
+}
+
+std::string Seating::idleReason(const PoolSeats &seats, int idle, const Layout &layout) const
+{
+    const Plan &plan = *m_workload.plan;
+    const Pool &pool = m_workload.pool({seats.datacenter, seats.pool});
+    const int tensor = plan.parallelism.tensor;
+    if (seats.groupsPerNode == 0)
+        return "a tensor group needs " + std::to_string(tensor) + " GPUs in one node, these nodes have "
+            + std::to_string(pool.gpusPerNode);
+    if (layout.data == 0)
+        return "nothing could be seated";
+    const int inDatacenter = capacity(seats.datacenter) * tensor * plan.parallelism.context;
+    const int whole = tensor * plan.parallelism.context
+        * (layout.mode == PlacementMode::DataAcross ? plan.parallelism.pipeline : layout.data);
+    const char *unit = layout.mode == PlacementMode::DataAcross ? "a pipeline" : "a stage";
+    if (inDatacenter < whole)
+        return std::string(unit) + " needs " + std::to_string(whole) + " GPUs, this datacenter has " + std::to_string(inDatacenter);
+    if (pool.gpusPerNode % tensor != 0 && seats.taken == seats.seats)
+        return std::to_string(pool.gpusPerNode % tensor) + " GPUs of each node do not make a tensor group of " + std::to_string(tensor);
+    if (idle >= whole)
+        return layout.mode == PlacementMode::DataAcross ? "the plan asks for no more pipelines" : "every stage already has a seat";
+    return std::string(unit) + " needs " + std::to_string(whole) + " GPUs, " + std::to_string(idle) + " are left here";
+}
+
+void Seating::countIdle(Layout &layout) const
+{
+    for (const PoolSeats &seats : m_pools) {
+        const int total = m_workload.pool({seats.datacenter, seats.pool}).gpus();
+        const int used = seats.taken * m_workload.plan->parallelism.tensor * m_workload.plan->parallelism.context;
+        layout.gpusTotal += total;
+        layout.gpusUsed += used;
+        if (total > used)
+            layout.idle.push_back({seats.datacenter, seats.pool, total - used, idleReason(seats, total - used, layout)});
+    }
+}
+
+Layout Seating::finish(PlacementMode mode, int data) const
+{
+    Layout layout;
+    layout.mode = mode;
+    layout.data = data;
+    if (data > 0) {
+        const Parallelism &parallelism = m_workload.plan->parallelism;
+        layout.chunks = splitLayers(m_workload.model, parallelism.pipeline, parallelism.virtualPipeline);
+        for (const Piece &piece : m_pieces)
+            addRuns(piece, layout);
+        makeClasses(layout);
+    }
+    countIdle(layout);
+    return layout;
+}
+
+} // namespace trainyard

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/placement/place.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace trainyard {
+
+std::vector<std::vector<StageChunk>> splitLayers(const ModelSpec &model, int stages, int chunksPerStage)
+{
+    const int virtualStages = stages * chunksPerStage;
+    std::vector<int> count(static_cast<std::size_t>(virtualStages), model.layers / virtualStages);
+    std::vector<int> byDistance(static_cast<std::size_t>(virtualStages));
+    std::iota(byDistance.begin(), byDistance.end(), 0);
+    const auto distanceFromEnds = [&](int q) { return std::min(q, virtualStages - 1 - q); };
+    std::stable_sort(byDistance.begin(), byDistance.end(),
+                     [&](int a, int b) { return distanceFromEnds(a) > distanceFromEnds(b); });
+    for (int extra = model.layers % virtualStages, i = 0; i < extra; ++i)
+        ++count[std::size_t(byDistance[std::size_t(i)])];
+
+    std::vector<std::vector<StageChunk>> chunks(static_cast<std::size_t>(stages));
+    for (auto &ofStage : chunks)
+        ofStage.resize(static_cast<std::size_t>(chunksPerStage));
+    int layer = 0;
+    for (int q = 0; q < virtualStages; ++q) {
+        StageChunk &chunk = chunks[std::size_t(q % stages)][std::size_t(q / stages)];
+        chunk.firstLayer = layer;
+        chunk.layers = count[std::size_t(q)];
+        for (int i = 0; i < chunk.layers; ++i)
+            chunk.expertLayers += model.isExpertLayer(layer + i);
+        chunk.hasEmbedding = q == 0;
+        chunk.hasHead = q == virtualStages - 1;
+        layer += chunk.layers;
+    }
+    return chunks;
+}
+
+} // namespace trainyard
