@@ -26,7 +26,7 @@ PanelHeading::PanelHeading(const QString &titleText, const QString &noteText, QW
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
 
-SectionTitle::SectionTitle(const QString &title, QWidget *parent) : QWidget(parent), m_title(title.toUpper())
+SectionTitle::SectionTitle(const QString &title, const QString &note, QWidget *parent) : QWidget(parent), m_title(title.toUpper()), m_note(note)
 {
     QFont font = uiFont(-2, QFont::DemiBold);
     font.setLetterSpacing(QFont::AbsoluteSpacing, 0.6);
@@ -46,8 +46,14 @@ void SectionTitle::paintEvent(QPaintEvent *)
     painter.setPen(theme().textFaint);
     const QRect line = rect().adjusted(0, Theme::kGap, 0, 0);
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_title);
+    int to = width();
     const int from = fontMetrics().horizontalAdvance(m_title) + Theme::kGap;
-    painter.fillRect(QRect(from, line.center().y(), width() - from, 1), theme().border);
+    if (!m_note.isEmpty()) {
+        painter.setFont(uiFont(-1));
+        painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_note);
+        to -= QFontMetrics(painter.font()).horizontalAdvance(m_note) + Theme::kGap;
+    }
+    painter.fillRect(QRect(from, line.center().y(), to - from, 1), theme().border);
 }
 
 QVBoxLayout *panelLayout(QWidget *panel)

@@ -17,18 +17,18 @@ public:
     TextLine *title, *note;
 };
 
-/// "PARALLELISM ————————"
+/// "PARALLELISM ———————— effect if switched"
 class SectionTitle : public QWidget {
     Q_OBJECT
 public:
-    explicit SectionTitle(const QString &title, QWidget *parent = nullptr);
+    explicit SectionTitle(const QString &title, const QString &note = {}, QWidget *parent = nullptr);
     [[nodiscard]] QSize sizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent *event) override;
 
 private:
-    QString m_title;
+    QString m_title, m_note;
 };
 
 /// A vertical layout with the padding that panels share.

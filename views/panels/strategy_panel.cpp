@@ -64,9 +64,7 @@ StrategyPanel::StrategyPanel(const Catalogue &catalogue, QWidget *parent) : QWid
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Strategies"));
-    QVBoxLayout *layout = panelLayout(this);
-    layout->setSpacing(2);
-    layout->addWidget(new PanelHeading(tr("Strategies"), tr("effect if switched"), this));
+    panelLayout(this)->setContentsMargins(Theme::kPad, 0, Theme::kPad, Theme::kGap);
     addRows();
 }
 
@@ -84,7 +82,7 @@ void StrategyPanel::addRows()
     rows->setSpacing(3);
     for (const Entry &entry : kEntries) {
         if (entry.section)
-            rows->addWidget(new SectionTitle(tr(entry.section), content));
+            rows->addWidget(new SectionTitle(tr(entry.section), &entry == kEntries ? tr("effect if switched") : QString(), content));
         auto *row = new StrategyRow(QString::fromLatin1(entry.group), tr(entry.name), tr(entry.explanation), entry.control, content);
         connect(row, &StrategyRow::chosen, this, &StrategyPanel::editCommitted);
         connect(row, &StrategyRow::previewed, this, &StrategyPanel::editPreviewed);

@@ -3,7 +3,7 @@
 
 #include "views/panels/effect_combo.h"
 #include "views/panels/effect_text.h"
-#include "views/panels/toggle_switch.h"
+#include "views/theme/switch_button.h"
 #include "views/theme/theme.h"
 
 #include <QHBoxLayout>
@@ -40,7 +40,7 @@ StrategyRow::StrategyRow(const QString &group, const QString &name, const QStrin
         m_list->setAccessibleName(name);
         cell->addWidget(m_list);
     } else {
-        m_switch = new ToggleSwitch(this);
+        m_switch = new SwitchButton(this);
         m_switch->setAccessibleName(name);
         cell->addWidget(m_switch);
         cell->addStretch();

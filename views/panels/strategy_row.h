@@ -12,7 +12,7 @@ namespace trainyard {
 
 class EffectCombo;
 class TextLine;
-class ToggleSwitch;
+class SwitchButton;
 
 class StrategyRow : public QWidget {
     Q_OBJECT
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] const QString &group() const { return m_group; }
     [[nodiscard]] const std::vector<Alternative> &alternatives() const { return m_alternatives; }
     [[nodiscard]] EffectCombo *list() const { return m_list; }         // nullptr for a switch
-    [[nodiscard]] ToggleSwitch *toggle() const { return m_switch; }    // nullptr for a list
+    [[nodiscard]] SwitchButton *toggle() const { return m_switch; }    // nullptr for a list
     [[nodiscard]] TextLine *effectLine() const { return m_effect; }
 
 Q_SIGNALS:
@@ -47,7 +47,7 @@ private:
     std::vector<Alternative> m_alternatives;
     TextLine *m_name, *m_effect;
     EffectCombo *m_list = nullptr;
-    ToggleSwitch *m_switch = nullptr;
+    SwitchButton *m_switch = nullptr;
     bool m_filling = false;
 };
 

@@ -26,15 +26,15 @@ WhyPanel::WhyPanel(QWidget *parent)
     setFont(uiFont(-1));
     setAccessibleName(tr("Why"));
     QVBoxLayout *layout = panelLayout(this);
-    auto *heading = new PanelHeading(tr("Why"), tr("what a better part would buy"), this);
+    auto *heading = new PanelHeading({}, {}, this);
     m_heading = heading->title;
-    m_note = heading->note;
     m_path->setWrapped(true);
     m_empty->setWrapped(true);
     m_list->setSpacing(4);
     layout->addWidget(heading);
     layout->addWidget(m_bar);
     layout->addWidget(m_path);
+    layout->addWidget(new SectionTitle(tr("What a better part would buy"), tr("effect if applied"), this));
     layout->addLayout(m_list);
     layout->addWidget(m_empty);
     layout->addStretch(1);
@@ -52,7 +52,7 @@ void WhyPanel::setEvaluation(EvaluationPtr evaluation)
 {
     m_evaluation = std::move(evaluation);
     const bool known = m_evaluation && m_evaluation->metrics.iterationTime;
-    m_heading->setText(known ? tr("Why %1").arg(formatSeconds(*m_evaluation->metrics.iterationTime)) : tr("Why"));
+    m_heading->setText(known ? tr("Where %1 go").arg(formatSeconds(*m_evaluation->metrics.iterationTime)) : tr("Where the time goes"));
     m_bar->setBreakdown(m_evaluation ? m_evaluation->metrics.breakdown : std::nullopt);
     m_bar->setVisible(!m_bar->parts().empty());
     const QString path = m_evaluation ? criticalPathSentence(*m_evaluation) : QString();
@@ -85,7 +85,7 @@ void WhyPanel::showParts()
     }
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         m_rows[i]->setVisible(i < count);
-        m_rows[i]->setEnabled(m_effects && m_effects->plan == m_plan);
+        m_rows[i]->setEnabled(m_effects && (!m_plan || m_effects->plan == m_plan));
         if (i < count)
             m_rows[i]->setPart(m_effects->parts[i], m_effects->iterationTime);
     }

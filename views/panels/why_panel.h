@@ -36,7 +36,7 @@ private:
     PlanPtr m_plan;
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
-    TextLine *m_heading, *m_note, *m_path, *m_empty;
+    TextLine *m_heading, *m_path, *m_empty;
     BreakdownBar *m_bar;
     QVBoxLayout *m_list;
     std::vector<PartRow *> m_rows;

@@ -10,6 +10,7 @@
 #include <QComboBox>
 #include <QCompleter>
 #include <QDir>
+#include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QLineEdit>
@@ -125,7 +126,6 @@ void WorkloadEditor::addFields()
     m_derived->setWrapped(true);
 
     QVBoxLayout *layout = panelLayout(this);
-    layout->addWidget(new PanelHeading(tr("Workload"), {}, this));
     auto *form = new QFormLayout;
     form->setHorizontalSpacing(Theme::kPad);
     form->setVerticalSpacing(5);
@@ -244,13 +244,22 @@ void WorkloadEditor::commitModel(int index)
         return;
     if (id == kFromFile) {
         refresh();
-        Q_EMIT configFileRequested();
+        askForFile();
         return;
     }
     WorkloadSpec next = m_plan->workload;
     next.model = id.toStdString();
     next.inlineModel.reset();
     commit(next, tr("Model %1 → %2").arg(modelLabel(m_plan->workload, m_catalogue), m_model->itemText(index)));
+}
+
+void WorkloadEditor::askForFile()
+{
+    auto *dialog = new QFileDialog(this, tr("Open a Hugging Face config.json"), QString::fromStdString(m_plan->baseDir), tr("Model configuration (*.json)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, &WorkloadEditor::setConfigFile);
+    dialog->open();
 }
 
 void WorkloadEditor::setConfigFile(const QString &path)

@@ -25,8 +25,6 @@ public:
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    /// "From config.json…" was chosen: the window asks for the file (no dialogs here) and answers with setConfigFile.
-    void configFileRequested();
 
 public Q_SLOTS:
     void setConfigFile(const QString &path);
@@ -38,6 +36,7 @@ private:
     void commitModel(int index);
     void commit(const WorkloadSpec &next, const QString &text);
     void commitTokens();
+    void askForFile();
     void describeModel();
 
     const Catalogue &m_catalogue;

@@ -7,12 +7,15 @@
 
 #include <QWidget>
 
+class QComboBox;
 class QTabBar;
 class QStackedWidget;
 
 namespace trainyard {
 
 class CurvePlot;
+class LegendStrip;
+class TextLine;
 
 class CurvesPanel : public QWidget {
     Q_OBJECT
@@ -36,11 +39,18 @@ Q_SIGNALS:
     void tabChanged(trainyard::CurvesPanel::Tab tab);
 
 private:
+    void addPlot(CurvePlot *plot, const QString &name);
     void showTab(int index);
+    void fillStages(int stages);
+    void describePlot();
+    void savePicture(CurvePlot *plot);
 
     EvaluationPtr m_evaluation;
     QTabBar *m_tabs;
     QStackedWidget *m_stack;
+    QComboBox *m_stages;
+    LegendStrip *m_legend;
+    TextLine *m_note;
     std::vector<CurvePlot *> m_plots;
 };
 

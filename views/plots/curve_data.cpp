@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/plots/curve_data.h"
+
+#include "core/timeline/analysis.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+double pipelinesOf(const Evaluation &evaluation, const Track &track)
+{
+    const auto &classes = evaluation.layout.classes;
+    return track.pipelineClass < int(classes.size()) ? classes[track.pipelineClass].pipelines : 1;
+}
+
+template <class Accept>
+std::vector<double> meanUtilization(const Evaluation &evaluation, int buckets, Accept acceptTrack)
+{
+    std::vector<double> mean(std::max(0, buckets), 0.0);
+    double weights = 0;
+    for (std::uint32_t t = 0; t < evaluation.timeline.tracks.size(); ++t) {
+        const Track &track = evaluation.timeline.tracks[t];
+        if (track.stream != Stream::Compute || !acceptTrack(track))
+            continue;
+        const double weight = pipelinesOf(evaluation, track);
+        const std::vector<double> own = utilization(evaluation.timeline, t, buckets, isTrainingCompute);
+        for (std::size_t i = 0; i < mean.size() && i < own.size(); ++i)
+            mean[i] += weight * own[i];
+        weights += weight;
+    }
+    for (double &value : mean)
+        value = weights > 0 ? value / weights : 0;
+    return mean;
+}
+
+int datacenterOf(const Evaluation &evaluation, const Track &track, int stage)
+{
+    const auto &classes = evaluation.layout.classes;
+    if (track.pipelineClass >= int(classes.size()) || stage < 0 || stage >= int(classes[track.pipelineClass].seats.size()))
+        return -1;
+    return classes[track.pipelineClass].seats[stage].datacenter;
+}
+
+/// 0 or 1: which way over its link a WAN track sends.
+int directionOf(const Evaluation &evaluation, const Track &track)
+{
+    const Cluster &cluster = evaluation.plan->cluster;
+    const int from = datacenterOf(evaluation, track, track.stage);
+    return from >= 0 && cluster.datacenters[from].id == cluster.wanLinks[track.wanLink].between[1] ? 1 : 0;
+}
+
+/// Adds the time of a span, in nanoseconds, to the buckets that it covers.
+void addTime(std::vector<double> &buckets, Nanoseconds duration, Nanoseconds start, Nanoseconds end, double weight)
+{
+    const double width = double(duration) / double(buckets.size());
+    auto i = static_cast<std::size_t>(std::max(0.0, double(start) / width));
+    for (double at = double(start); i < buckets.size() && at < double(end); ++i) {
+        const double until = std::min(double(end), double(i + 1) * width);
+        buckets[i] += weight * std::max(0.0, until - at);
+        at = std::max(at, until);
+    }
+}
+
+void addTrack(std::vector<double> &buckets, const Evaluation &evaluation, const Track &track, bool (*accept)(WorkKind))
+{
+    const Timeline &timeline = evaluation.timeline;
+    for (std::uint32_t s = track.first; s < track.last; ++s)
+        if (accept(timeline.kind[s]))
+            addTime(buckets, timeline.duration, timeline.start[s], timeline.end[s], pipelinesOf(evaluation, track));
+}
+
+std::string directionName(const Evaluation &evaluation, int link, int direction)
+{
+    const Cluster &cluster = evaluation.plan->cluster;
+    std::array<std::string, 2> ends;
+    for (int i = 0; i < 2; ++i) {
+        const std::string &id = cluster.wanLinks[link].between[i];
+        const int index = cluster.indexOf(id);
+        ends[i] = index < 0 ? id : cluster.datacenters[index].label();
+    }
+    return ends[direction] + " → " + ends[1 - direction];
+}
+
+} // namespace
+
+int stageCount(const Evaluation &evaluation)
+{
+    int stages = 0;
+    for (const Track &track : evaluation.timeline.tracks)
+        if (track.stream == Stream::Compute)
+            stages = std::max(stages, track.stage + 1);
+    return stages;
+}
+
+std::vector<double> stageUtilization(const Evaluation &evaluation, int stage, int buckets)
+{
+    return meanUtilization(evaluation, buckets, [stage](const Track &track) { return track.stage == stage; });
+}
+
+std::vector<double> fleetUtilization(const Evaluation &evaluation, int buckets)
+{
+    return meanUtilization(evaluation, buckets, [](const Track &) { return true; });
+}
+
+std::vector<WanFlow> wanFlows(const Evaluation &evaluation, int buckets)
+{
+    std::vector<WanFlow> flows;
+    const Timeline &timeline = evaluation.timeline;
+    if (!evaluation.plan || timeline.duration <= 0 || buckets <= 0)
+        return flows;
+    const auto &links = evaluation.plan->cluster.wanLinks;
+    for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
+        for (int direction = 0; direction < 2; ++direction) {
+            if (use.bytes[direction] <= 0 || use.link < 0 || use.link >= int(links.size()))
+                continue;
+            WanFlow flow{use.link, direction, directionName(evaluation, use.link, direction), links[use.link].capacityGbps, {}};
+            std::vector<double> busy(buckets, 0.0);   // pipeline-nanoseconds of transfer in each bucket
+            for (const Track &track : timeline.tracks)
+                if (track.stream == Stream::Wan && track.wanLink == use.link && directionOf(evaluation, track) == direction)
+                    addTrack(busy, evaluation, track, [](WorkKind) { return true; });
+            double total = 0;
+            for (const double b : busy)
+                total += b;
+            if (total <= 0) {
+                for (const Track &track : timeline.tracks)
+                    addTrack(busy, evaluation, track, [](WorkKind kind) { return kind == WorkKind::GradientReduce; });
+                for (const double b : busy)
+                    total += b;
+            }
+            const double seconds = double(timeline.duration) * 1e-9 / buckets;
+            for (double &b : busy)
+                b = total > 0 ? use.bytes[direction] * (b / total) * 8 / 1e9 / seconds : 0;
+            flow.gbps = std::move(busy);
+            flows.push_back(std::move(flow));
+        }
+    }
+    return flows;
+}
+
+std::vector<MemoryPoint> memoryCurve(const Evaluation &evaluation, int stage, int buckets)
+{
+    std::vector<MemoryPoint> points;
+    if (stage < 0 || stage >= int(evaluation.memoryCurves.size()) || buckets <= 0)
+        return points;
+    const auto &steps = evaluation.memoryCurves[stage];
+    const Nanoseconds duration = std::max<Nanoseconds>(1, evaluation.timeline.duration);
+    const bool thin = steps.size() > 2 * static_cast<std::size_t>(buckets);
+    Nanoseconds bucket = -1;
+    for (const Evaluation::MemoryStep &step : steps) {
+        const Nanoseconds own = thin ? step.time * buckets / duration : step.time;
+        if (own == bucket && !points.empty())
+            points.back().bytes = std::max(points.back().bytes, double(step.bytes));
+        else
+            points.push_back({double(step.time) * 1e-9, double(step.bytes)});
+        bucket = own;
+    }
+    return points;
+}
+
+} // namespace trainyard

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/plots/curves_panel.h"
+
+#include "views/panels/text_line.h"
+#include "views/plots/curve_data.h"
+#include "views/plots/legend_strip.h"
+#include "views/plots/memory_plot.h"
+#include "views/plots/memory_time_plot.h"
+#include "views/plots/utilization_plot.h"
+#include "views/plots/wan_plot.h"
+#include "views/theme/theme.h"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QVBoxLayout>
+
+namespace trainyard {
+
+CurvesPanel::CurvesPanel(QWidget *parent)
+    : QWidget(parent), m_tabs(new QTabBar(this)), m_stack(new QStackedWidget(this)), m_stages(new QComboBox(this)),
+      m_legend(new LegendStrip(this)), m_note(new TextLine({}, Ink::Faint, this))
+{
+    setFont(uiFont(-1));
+    setAccessibleName(tr("Curves"));
+    m_tabs->setDrawBase(false);
+    m_tabs->setExpanding(false);
+    m_tabs->setFont(uiFont(0));
+    m_tabs->setAccessibleName(tr("Curves"));
+    m_stages->setAccessibleName(tr("Stages shown"));
+    m_note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_note->setFont(uiFont(-1));
+    addPlot(new UtilizationPlot(this), tr("Utilization"));
+    addPlot(new MemoryPlot(this), tr("Memory"));
+    addPlot(new MemoryTimePlot(this), tr("Memory over time"));
+    addPlot(new WanPlot(this), tr("WAN"));
+
+    auto *top = new QHBoxLayout;
+    top->setContentsMargins(Theme::kPad, 0, Theme::kPad, 0);
+    top->setSpacing(Theme::kPad);
+    top->addWidget(m_tabs);
+    top->addWidget(m_legend, 1);
+    top->addWidget(m_note);
+    top->addWidget(m_stages);
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 6, 0, 4);
+    layout->setSpacing(2);
+    layout->addLayout(top);
+    layout->addWidget(m_stack, 1);
+    connect(m_tabs, &QTabBar::currentChanged, this, &CurvesPanel::showTab);
+    connect(m_stages, &QComboBox::activated, this, [this](int index) {
+        for (CurvePlot *each : m_plots)
+            each->setStage(m_stages->itemData(index).toInt());
+    });
+    showTab(0);
+}
+
+void CurvesPanel::addPlot(CurvePlot *plot, const QString &name)
+{
+    plot->setAccessibleName(name);
+    m_tabs->addTab(name);
+    m_stack->addWidget(plot);
+    m_plots.push_back(plot);
+    connect(plot, &CurvePlot::refreshed, this, [this, plot] {
+        if (plot == currentPlot())
+            describePlot();
+    });
+    connect(plot, &CurvePlot::rangeChanged, this, [this, plot](Nanoseconds from, Nanoseconds to) {
+        for (CurvePlot *other : m_plots)
+            if (other != plot)
+                other->setVisibleRange(from, to);
+        Q_EMIT rangeChanged(from, to);
+    });
+    connect(plot, &CurvePlot::saveRequested, this, [this, plot] { savePicture(plot); });
+}
+
+void CurvesPanel::setEvaluation(EvaluationPtr evaluation)
+{
+    const int before = m_evaluation ? stageCount(*m_evaluation) : 0;
+    m_evaluation = std::move(evaluation);
+    if (const int stages = m_evaluation ? stageCount(*m_evaluation) : 0; stages != before)
+        fillStages(stages);
+    for (CurvePlot *plot : m_plots)
+        plot->setEvaluation(m_evaluation);
+    describePlot();
+}
+
+void CurvesPanel::fillStages(int stages)
+{
+    const QSignalBlocker blocker(m_stages);
+    m_stages->clear();
+    m_stages->addItem(tr("All GPUs"), -1);
+    m_stages->addItem(tr("Every stage"), -2);
+    for (int s = 0; s < stages; ++s)
+        m_stages->addItem(tr("Stage %1").arg(s + 1), s);
+    for (CurvePlot *plot : m_plots)
+        plot->setStage(-1);
+}
+
+void CurvesPanel::setStale(bool stale)
+{
+    for (CurvePlot *plot : m_plots)
+        plot->setStale(stale);
+}
+
+void CurvesPanel::setVisibleRange(Nanoseconds from, Nanoseconds to)
+{
+    for (CurvePlot *plot : m_plots)
+        plot->setVisibleRange(from, to);
+}
+
+void CurvesPanel::setPlotInsets(int left, int right)
+{
+    for (CurvePlot *plot : m_plots)
+        plot->setInsets(left, right);
+}
+
+void CurvesPanel::setTab(Tab tab)
+{
+    m_tabs->setCurrentIndex(int(tab));
+}
+
+CurvePlot *CurvesPanel::plot(Tab tab) const
+{
+    return m_plots.at(std::size_t(tab));
+}
+
+CurvePlot *CurvesPanel::currentPlot() const
+{
+    return m_plots.at(std::size_t(m_tabs->currentIndex()));
+}
+
+void CurvesPanel::showTab(int index)
+{
+    m_stack->setCurrentIndex(index);
+    m_stages->setVisible(currentPlot()->hasStages());
+    describePlot();
+    Q_EMIT tabChanged(Tab(index));
+}
+
+void CurvesPanel::describePlot()
+{
+    m_note->setText(currentPlot()->note());
+    m_legend->setEntries(currentPlot()->legend());
+}
+
+void CurvesPanel::savePicture(CurvePlot *plot)
+{
+    auto *dialog = new QFileDialog(this, tr("Save picture"), {}, tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("png"));
+    dialog->selectFile(plot->accessibleName().toLower().replace(u' ', u'-'));
+    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString &filter) { dialog->setDefaultSuffix(filter.left(3).toLower()); });
+    connect(dialog, &QFileDialog::fileSelected, plot, [this, plot](const QString &path) {
+        m_note->setText(plot->savePicture(path) ? tr("Saved %1").arg(path) : tr("Could not write %1").arg(path));
+    });
+    dialog->open();
+}
+
+} // namespace trainyard

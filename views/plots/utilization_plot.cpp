@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/plots/utilization_plot.h"
+
+#include "models/text/format.h"
+#include "views/plots/axis_tickers.h"
+#include "views/plots/curve_data.h"
+#include "views/theme/theme.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kMostInTooltip = 12;
+
+} // namespace
+
+QString UtilizationPlot::note() const
+{
+    if (!evaluation() || !evaluation()->metrics.gpuUtilization)
+        return {};
+    return tr("mean %1 of used GPU time").arg(formatPercent(*evaluation()->metrics.gpuUtilization));
+}
+
+std::vector<CurvePlot::LegendEntry> UtilizationPlot::legend() const
+{
+    std::vector<LegendEntry> entries;
+    if (m_curves.size() > 8)
+        return entries;
+    for (const Curve &curve : m_curves)
+        entries.push_back({curve.name, curve.color});
+    return entries;
+}
+
+QString UtilizationPlot::emptyText() const
+{
+    if (!evaluation())
+        return tr("Not evaluated yet");
+    return evaluation()->timeline.isEmpty() ? tr("Nothing runs: the plan could not be seated") : QString();
+}
+
+void UtilizationPlot::draw(QCustomPlot &plot)
+{
+    m_curves.clear();
+    const int stages = stageCount(*evaluation());
+    if (stage() >= 0 && stage() < stages) {
+        m_curves.push_back({tr("stage %1").arg(stage() + 1), theme().stage(stage(), stages), stageUtilization(*evaluation(), stage(), buckets())});
+    } else if (stage() == kEveryStage) {
+        for (int s = 0; s < stages; ++s)
+            m_curves.push_back({tr("stage %1").arg(s + 1), theme().stage(s, stages), stageUtilization(*evaluation(), s, buckets())});
+    } else {
+        m_curves.push_back({tr("mean of all GPUs in training work"), theme().work(WorkKind::Forward), fleetUtilization(*evaluation(), buckets())});
+    }
+    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 %").arg(std::round(v * 100)); }, plot.height() > 150 ? 0.25 : 0.5));
+    plot.yAxis->setRange(0, 1.04);
+    for (const Curve &curve : m_curves) {
+        QCPGraph *graph = plot.addGraph();
+        QVector<QCPGraphData> points(int(curve.share.size()));
+        for (int i = 0; i < points.size(); ++i)
+            points[i] = {(i + 0.5) * seconds() / double(points.size()), curve.share[i]};
+        graph->data()->set(points, true);
+        graph->setPen(QPen(curve.color, m_curves.size() > 1 ? 1.2 : 1.6));
+        if (m_curves.size() == 1) {
+            QColor fill = curve.color;
+            fill.setAlphaF(0.22f);
+            graph->setBrush(fill);
+        }
+    }
+}
+
+QString UtilizationPlot::describe(double x) const
+{
+    QStringList lines{formatSeconds(x)};
+    for (const Curve &curve : m_curves) {
+        const auto i = static_cast<std::size_t>(std::clamp(x / seconds(), 0.0, 1.0) * double(curve.share.size()));
+        if (lines.size() <= kMostInTooltip && i < curve.share.size())
+            lines << QStringLiteral("%1: %2").arg(curve.name, formatPercent(curve.share[i]));
+    }
+    return lines.join(u'\n');
+}
+
+QString UtilizationPlot::toTsv() const
+{
+    QString text = tr("seconds");
+    for (const Curve &curve : m_curves)
+        text += u'\t' + curve.name;
+    text += u'\n';
+    const std::size_t count = m_curves.empty() ? 0 : m_curves.front().share.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        text += QString::number((double(i) + 0.5) * seconds() / double(count), 'g', 9);
+        for (const Curve &curve : m_curves)
+            text += u'\t' + QString::number(curve.share[i], 'g', 6);
+        text += u'\n';
+    }
+    return text;
+}
+
+} // namespace trainyard

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/plots/wan_plot.h"
+
+#include "models/text/format.h"
+#include "views/plots/axis_tickers.h"
+#include "views/theme/theme.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+/// The links of a plan are told apart by hue, the two directions of one by weight of the line.
+QColor colorOf(const WanFlow &flow)
+{
+    static constexpr std::array kHues{WorkKind::WanTransfer, WorkKind::Forward, WorkKind::GradientReduce, WorkKind::Prefill, WorkKind::Collective, WorkKind::Optimizer};
+    return theme().work(kHues[flow.link % kHues.size()]);
+}
+
+} // namespace
+
+QString WanPlot::note() const
+{
+    if (!evaluation() || evaluation()->metrics.wanLinks.empty())
+        return {};
+    return tr("%1 an iteration").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
+}
+
+std::vector<CurvePlot::LegendEntry> WanPlot::legend() const
+{
+    std::vector<LegendEntry> entries;
+    for (const WanFlow &flow : m_flows) {
+        QColor color = colorOf(flow);
+        color.setAlphaF(flow.direction == 0 ? 1.0f : 0.55f);
+        entries.push_back({QString::fromStdString(flow.name), color});
+    }
+    return entries;
+}
+
+QString WanPlot::emptyText() const
+{
+    if (!evaluation())
+        return tr("Not evaluated yet");
+    const auto &links = evaluation()->metrics.wanLinks;
+    const bool any = std::ranges::any_of(links, [](const WanLinkUse &use) { return use.totalBytes() > 0; });
+    return any && !evaluation()->timeline.isEmpty() ? QString() : tr("No traffic between datacenters");
+}
+
+void WanPlot::draw(QCustomPlot &plot)
+{
+    m_flows = wanFlows(*evaluation(), buckets());
+    double highest = 0;
+    for (const WanFlow &flow : m_flows) {
+        QCPGraph *graph = plot.addGraph();
+        graph->setLineStyle(QCPGraph::lsStepLeft);
+        QVector<QCPGraphData> points(int(flow.gbps.size()));
+        for (int i = 0; i < points.size(); ++i) {
+            points[i] = {i * seconds() / double(points.size()), flow.gbps[i]};
+            highest = std::max(highest, flow.gbps[i]);
+        }
+        graph->data()->set(points, true);
+        QColor color = colorOf(flow);
+        color.setAlphaF(flow.direction == 0 ? 1.0f : 0.55f);
+        graph->setPen(QPen(color, 1.3));
+    }
+    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return formatGbps(v); }));
+    plot.yAxis->setRange(0, std::max(1e-6, highest) * 1.08);
+    plot.yAxis->ticker()->setTickCount(4);
+}
+
+QString WanPlot::describe(double x) const
+{
+    QStringList lines{formatSeconds(x)};
+    for (const WanFlow &flow : m_flows) {
+        const auto i = static_cast<std::size_t>(std::clamp(x / seconds(), 0.0, 1.0) * double(flow.gbps.size()));
+        if (i < flow.gbps.size())
+            lines << tr("%1: %2 of %3").arg(QString::fromStdString(flow.name), formatGbps(flow.gbps[i]), formatGbps(flow.capacityGbps));
+    }
+    return lines.join(u'\n');
+}
+
+QString WanPlot::toTsv() const
+{
+    QString text = tr("seconds");
+    for (const WanFlow &flow : m_flows)
+        text += tr("\t%1 Gbps").arg(QString::fromStdString(flow.name));
+    text += u'\n';
+    const std::size_t count = m_flows.empty() ? 0 : m_flows.front().gbps.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        text += QString::number(double(i) * seconds() / double(count), 'g', 9);
+        for (const WanFlow &flow : m_flows)
+            text += u'\t' + QString::number(flow.gbps[i], 'g', 6);
+        text += u'\n';
+    }
+    return text;
+}
+
+} // namespace trainyard
