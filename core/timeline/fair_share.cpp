@@ -26,8 +26,8 @@ public:
                 freezeAtCaps(share);
                 continue;
             }
-            for (const std::uint32_t link : m_work.links)
-                if (shareOf(link) <= share)
+            for (std::uint32_t link = 0; link < m_work.share.size(); ++link)
+                if (m_work.share[link] <= share)
                     freezeLink(link, share);
         }
     }
@@ -39,6 +39,7 @@ private:
         m_rate.assign(flows, 0);
         m_work.left = capacity;
         m_work.unfrozenWeight.assign(capacity.size(), 0);
+        m_work.share.resize(capacity.size());
         m_work.isFrozen.assign(flows, 0);
         m_work.open.resize(flows);
         m_unfrozen = flows;
@@ -55,11 +56,11 @@ private:
         for (const std::uint32_t link : m_linkIndex)
             ++m_work.flowBegin[link];
         std::uint32_t end = 0;
-        m_work.links.clear();
+        m_work.users.assign(m_work.flowBegin.begin(), m_work.flowBegin.end() - 1);
         for (std::uint32_t link = 0; link < links; ++link) {
-            if (m_work.flowBegin[link] > 0)
-                m_work.links.push_back(link);
             m_work.flowBegin[link] = end += m_work.flowBegin[link];
+            if (m_work.users[link] == 0)
+                close(link);
         }
         m_work.flowBegin[links] = end;
         for (auto flow = static_cast<std::uint32_t>(m_cap.size()); flow-- > 0;)
@@ -69,24 +70,21 @@ private:
             }
     }
 
-    [[nodiscard]] double shareOf(std::uint32_t link) const
+    /// A link without unfrozen flows never is the tightest.
+    void close(std::uint32_t link)
     {
-        const double weight = m_work.unfrozenWeight[link];
-        return weight > 0 ? std::max(m_work.left[link], 0.0) / weight : std::numeric_limits<double>::infinity();
+        m_work.left[link] = std::numeric_limits<double>::infinity();
+        m_work.unfrozenWeight[link] = 1;
     }
 
-    /// Also forgets links whose flows are all frozen.
     double smallestShare()
     {
+        const std::size_t links = m_work.share.size();
+        for (std::size_t link = 0; link < links; ++link)   // divisions side by side
+            m_work.share[link] = m_work.left[link] / m_work.unfrozenWeight[link];
         double smallest = std::numeric_limits<double>::infinity();
-        std::size_t kept = 0;
-        for (const std::uint32_t link : m_work.links) {
-            if (!(m_work.unfrozenWeight[link] > 0))
-                continue;
-            m_work.links[kept++] = link;
-            smallest = std::min(smallest, shareOf(link));
-        }
-        m_work.links.resize(kept);
+        for (const double share : m_work.share)
+            smallest = std::min(smallest, share);
         return smallest;
     }
 
@@ -97,8 +95,10 @@ private:
         --m_unfrozen;
         for (std::uint32_t i = m_linkBegin[flow]; i < m_linkBegin[flow + 1]; ++i) {
             const std::uint32_t link = m_linkIndex[i];
-            m_work.left[link] -= rate * m_weight[flow];
+            m_work.left[link] = std::max(0.0, m_work.left[link] - rate * m_weight[flow]);
             m_work.unfrozenWeight[link] -= m_weight[flow];
+            if (--m_work.users[link] == 0)
+                close(link);
         }
     }
 
@@ -125,7 +125,6 @@ private:
         for (std::uint32_t i = m_work.flowBegin[link]; i < m_work.flowBegin[link + 1]; ++i)
             if (const std::uint32_t flow = m_work.flowIndex[i]; m_work.isFrozen[flow] == 0)
                 freeze(flow, share);
-        m_work.unfrozenWeight[link] = 0;   // exactly, whatever the rounding of the subtractions
     }
 
     const std::vector<double> &m_cap, &m_weight;

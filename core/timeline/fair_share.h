@@ -9,14 +9,14 @@
 namespace trainyard {
 
 struct FairShareWorkspace {
-    std::vector<double> left, unfrozenWeight;          // per link
+    std::vector<double> left, unfrozenWeight, share;   // per link
+    std::vector<std::uint32_t> users;                  // per link: flows not yet frozen
     std::vector<std::uint32_t> flowBegin, flowIndex;   // flows of each link
     std::vector<std::uint32_t> open;                   // flows not yet frozen
-    std::vector<std::uint32_t> links;                  // links with such flows
     std::vector<std::uint8_t> isFrozen;
 };
 
-/// Each flow i gets at most cap[i] and no link carries more than its capacity; weight[i] equal flows are meant by flow i,
+/// Each flow i gets at most cap[i] and no link carries more than its capacity; weight[i] > 0 equal flows are meant by flow i,
 /// and the rate returned is that of one of them. Flow i crosses links linkIndex[linkBegin[i] .. linkBegin[i+1]), each at
 /// most once. Units: any, the same everywhere.
 void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap,

@@ -13,11 +13,15 @@ struct OpTimes {                   // of one chunk of one stage and one micro-ba
     Nanoseconds forward = 0;
     Nanoseconds backward = 0;      // input and weight gradients, recompute included where it is fused
     Nanoseconds inputGrad = 0, weightGrad = 0;   // for programs that split them; they add up to backward
-    Nanoseconds recompute = 0;     // of that backward, the part that recomputes (0 where none)
+    // Of backward (and of inputGrad, where split), the part that recomputes: drawn as a span of its own right before.
+    // An operation that its program does not mark `recomputes` takes that much less.
+    Nanoseconds recompute = 0;
     bool operator==(const OpTimes &) const = default;
 };
 
-struct BoundaryTimes {             // between virtual stages q and q + 1; [0] forward direction, [1] backward
+/// Between virtual stages q and q + 1; [0] forward direction, [1] backward. Not used where both lie on one device.
+/// Boundaries that cross between the same two devices in the same direction share one FIFO channel.
+struct BoundaryTimes {
     bool isWan = false;            // a channel with its own track; else a lag
     int wanLink = -1;              // index into Cluster::wanLinks
     int linkDirection[2] = {0, 0}; // index into IterationCosts::linkCapacity of each direction; used where shared
@@ -56,7 +60,8 @@ struct IterationCosts {
 [[nodiscard]] Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs);
 
 /// Makes `graph` fit new costs of the same shape by rewriting durations, lags and flows only. False where the shape
-/// differs (then build anew).
+/// differs (then build anew): programs, which boundaries are WAN, which tail times and recomputations are 0, whether
+/// there are link capacities.
 [[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs);
 
 } // namespace trainyard
