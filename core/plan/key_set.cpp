@@ -137,10 +137,13 @@ Expected<Json *> locate(Json &document, std::span<const Step> steps, std::string
                 !near.empty() ? prefix + near : properties.empty() ? parent : "one of " + listedKeys(properties)));
         }
         if (!node->is_object()) {
-            if (node->is_string() && i + 1 <= steps.size() && schema->contains("anyOf"))
+            if (node->is_string() && properties.contains("base"))
+                *node = Json { { "base", *node } };   // a stack by name becomes one with overrides
+            else if (node->is_string() && schema->contains("anyOf"))
                 return std::unexpected(badKey(dotted, parent + " is " + detail::brief(*node) + ", which has no keys of its own",
                     "an object as the value of " + parent));
-            *node = Json::object();
+            else
+                *node = Json::object();
         }
         static const Json anything = Json::object();
         schema = properties.contains(step.key) ? &properties[step.key] : &anything;

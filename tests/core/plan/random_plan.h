@@ -1,0 +1,172 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plans with every kind of field set to something, by a seed. For tests that must hold for any plan.
+
+#include "core/plan/plan.h"
+
+#include <random>
+
+namespace trainyard::test {
+
+class RandomPlan {
+public:
+    explicit RandomPlan(unsigned seed) : m_random(seed) { }
+
+    int whole(int low, int high) { return std::uniform_int_distribution(low, high)(m_random); }
+    bool coin() { return whole(0, 1) == 1; }
+    double real(double low, double high) { return std::uniform_real_distribution(low, high)(m_random); }
+
+    std::string text()
+    {
+        static const char *const words[] = { "Oregon", "a \"quoted\" word", "back\\slash", "Zürich – 東京", "tab\there", "", "x/y~z", "{}" };
+        return words[whole(0, 7)];
+    }
+
+    Extra extra()
+    {
+        Extra kept;
+        if (coin())
+            kept["x_" + std::to_string(whole(0, 99))] = R"({"deep":[1,2.5,null,{"b":true}]})";
+        return kept;
+    }
+
+    template <class E>
+    E one(E last) { return static_cast<E>(whole(0, static_cast<int>(last))); }
+
+    Pool pool(const std::string &id)
+    {
+        Pool pool { .id = id, .gpu = coin() ? "h100-sxm-80gb" : "l4-24gb", .inlineGpu = {}, .nodes = whole(1, 40), .gpusPerNode = whole(1, 8),
+            .usdPerGpuHour = {}, .ssd = {}, .host = {}, .extra = extra() };
+        if (coin())
+            pool.usdPerGpuHour = real(0, 9);
+        if (coin())
+            pool.ssd = Ssd { real(1, 9), real(1, 9), real(0, 9), extra() };
+        if (coin())
+            pool.host = Host { real(1, 4096), real(0, 90), extra() };
+        return pool;
+    }
+
+    Cluster cluster()
+    {
+        Cluster cluster;
+        cluster.extra = extra();
+        const int datacenters = whole(1, 4);
+        for (int d = 0; d < datacenters; ++d) {
+            Datacenter datacenter;
+            datacenter.id = "dc-" + std::to_string(d);
+            datacenter.name = text();
+            if (coin())
+                datacenter.latitude = real(-90, 90), datacenter.longitude = real(-180, 180);
+            if (coin())
+                datacenter.fabricGbpsPerGpu = real(1, 800);
+            if (coin())
+                datacenter.usdPerKwh = real(0, 1), datacenter.kgCo2PerKwh = real(0, 1);
+            const int pools = whole(1, 3);
+            for (int p = 0; p < pools; ++p)
+                datacenter.pools.push_back(pool(datacenter.id + "-p" + std::to_string(p)));
+            datacenter.extra = extra();
+            cluster.datacenters.push_back(std::move(datacenter));
+        }
+        for (int a = 0; a < datacenters; ++a) {
+            for (int b = a + 1; b < datacenters; ++b) {
+                WanLink link;
+                link.between = { "dc-" + std::to_string(a), "dc-" + std::to_string(b) };
+                link.rttMs = real(0, 300);
+                link.capacityGbps = real(1, 1000);
+                link.nodePairGbps = real(1, 50);
+                link.tcpWindowMb = real(0.1, 9);
+                if (coin())
+                    link.usdPerGb = { real(0, 1), coin() ? 0.5 : real(0, 1) };
+                link.extra = extra();
+                cluster.wanLinks.push_back(std::move(link));
+            }
+        }
+        return cluster;
+    }
+
+    Profile profile(int stages)
+    {
+        Profile profile;
+        const auto times = [&] {
+            PerStage values(static_cast<std::size_t>(coin() ? 1 : stages));
+            for (double &value : values)
+                value = real(0.001, 1e4);
+            return values;
+        };
+        profile.forwardMs = times();
+        profile.backwardMs = times();
+        if (coin())
+            profile.recomputeMs = times();
+        if (coin())
+            profile.weightGradMs = times();
+        profile.activationMb = real(0, 1e4);
+        if (coin())
+            profile.gradientMb = real(0, 1e4);
+        profile.parametersMb = coin() ? 0 : real(0, 1e5);
+        if (coin())
+            profile.inFlight = { whole(1, 99) };
+        profile.extra = extra();
+        return profile;
+    }
+
+    Plan plan()
+    {
+        Plan p;
+        p.name = text();
+        p.notes = text();
+        p.cluster = cluster();
+        p.extra = extra();
+        WorkloadSpec &w = p.workload;
+        w.model = coin() ? "llama-3-70b" : "models/config.json";
+        w.sequenceLength = whole(1, 100000);
+        w.globalBatch = whole(1, 10000);
+        w.microBatch = whole(1, 16);
+        w.precision = one(Precision::Nvfp4);
+        w.optimizer = one(Optimizer::Adam8bit);
+        if (coin())
+            w.trainingTokens = real(1, 1e14);
+        w.extra = extra();
+        Parallelism &s = p.parallelism;
+        s = { whole(1, 8), whole(1, 64), {}, whole(1, 4), whole(1, 4), whole(1, 4), whole(1, 8), {}, whole(0, 3), extra() };
+        if (coin())
+            s.data = whole(1, 64);
+        if (coin())
+            s.sequenceParallel = coin();
+        p.schedule = one(ScheduleKind::Atlas);
+        if (coin())
+            p.stack = { "fsdp", { { "kernel_overhead_us", real(0, 9) } } };
+        p.placement.mode = one(PlacementMode::DataAcross);
+        if (coin())
+            p.placement.stages = { { "dc-0", whole(1, 9), extra() }, { "dc-1", whole(1, 9), extra() } };
+        p.memory.recompute = one(Recompute::Full);
+        p.memory.activationOffload = one(ActivationOffload::Ssd);
+        p.memory.optimizerOffload = one(OptimizerOffload::Interleaved);
+        if (coin())
+            p.memory.offloadFraction = real(0, 1);
+        p.wan.sharing = one(WanSharing::Temporal);
+        if (coin())
+            p.wan.tcpConnections = whole(1, 300);
+        if (coin())
+            p.wan.cell = whole(1, 16);
+        p.moe.dispatch = one(MoeDispatch::TrafficAware);
+        if (coin())
+            p.moe.overlapChunks = whole(1, 9), p.moe.imbalance = real(1, 4), p.moe.capacityFactor = real(0.1, 4);
+        p.heterogeneity.compute = one(Share::Balanced);
+        p.heterogeneity.state = one(Share::Balanced);
+        p.bubbleFill = { coin(), coin() ? "" : "llama-3-8b", whole(1, 9), real(0, 99), whole(1, 9999), real(1, 9999), real(0, 9), extra() };
+        if (coin())
+            p.jobs = { { "one", "opt-1.3b", whole(1, 9), whole(1, 9), whole(1, 9), extra() } };
+        if (coin())
+            p.jobScheduler = "milp";
+        if (coin())
+            p.calibration["compute"] = R"({"factor":1.1,"recording":"run.json"})";
+        if (coin())
+            p.profile = profile(p.parallelism.pipeline);
+        return p;
+    }
+
+private:
+    std::mt19937 m_random;
+};
+
+} // namespace trainyard::test

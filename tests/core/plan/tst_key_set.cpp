@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/plan_io.h"
+
+#include "tests/core/plan/random_plan.h"
+
+#include <QTest>
+
+using namespace trainyard;
+
+namespace {
+
+Plan example()
+{
+    Plan plan;
+    plan.name = "x";
+    plan.baseDir = "/plans";
+    plan.workload.model = "llama-3-8b";
+    plan.workload.globalBatch = 64;
+    Datacenter a;
+    a.id = "a";
+    Pool pool;
+    pool.id = "a-h100";
+    pool.gpu = "h100-sxm-80gb";
+    pool.nodes = 4;
+    a.pools = { pool };
+    plan.cluster.datacenters = { a };
+    return plan;
+}
+
+Plan set(const char *key, const char *value)
+{
+    auto next = withKeySet(example(), key, value);
+    if (!next)
+        qWarning("%s", toString(next.error()[0]).c_str());
+    return next.value_or(Plan {});
+}
+
+Error fault(const char *key, const char *value)
+{
+    const auto next = withKeySet(example(), key, value);
+    return next ? Error {} : next.error()[0];
+}
+
+} // namespace
+
+class TstKeySet : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aKeyAtItsDefaultCanBeSet()
+    {
+        QCOMPARE(set("parallelism.context", "4").parallelism.context, 4);
+        QCOMPARE(set("moe.dispatch", "dedup").moe.dispatch, MoeDispatch::Dedup);
+        QCOMPARE(set("memory.offload_fraction", "0.5").memory.offloadFraction, std::optional(0.5));
+        QCOMPARE(set("cluster.datacenters[0].usd_per_kwh", "0.1").cluster.datacenters[0].usdPerKwh, std::optional(0.1));
+        QCOMPARE(set("cluster.datacenters[0].pools[0].ssd.write_gbytes_per_s", "5").cluster.datacenters[0].pools[0].ssd->writeGBps, 5.0);
+    }
+
+    void valuesParseAsJsonElseAsText()
+    {
+        QCOMPARE(set("schedule", "1f1b").schedule, ScheduleKind::OneFOneB);
+        QCOMPARE(set("schedule", "\"gpipe\"").schedule, ScheduleKind::GPipe);
+        QCOMPARE(set("parallelism.data", "auto").parallelism.data, std::nullopt);
+        QCOMPARE(set("name", "2024").name, std::string("2024"));
+        QCOMPARE(set("workload.training_tokens", "1.5e13").workload.trainingTokens, std::optional(1.5e13));
+        QCOMPARE(set("placement.stages", R"([{"datacenter": "a", "stages": 3}])").placement.stages[0].stages, 3);
+        QCOMPARE(set("workload.model", "models/my config.json").workload.model, std::string("models/my config.json"));
+    }
+
+    void nothingElseChanges()
+    {
+        Plan expected = example();
+        expected.cluster.datacenters[0].pools[0].nodes = 9;
+        QVERIFY(set("cluster.datacenters[0].pools[0].nodes", "9") == expected);
+    }
+
+    void settingAnyKeyToItsOwnValueChangesNothing()
+    {
+        for (unsigned seed = 0; seed < 100; ++seed) {
+            const Plan plan = test::RandomPlan(seed).plan();
+            const auto same = withKeySet(plan, "parallelism.tensor", std::to_string(plan.parallelism.tensor));
+            QVERIFY(same && *same == plan);
+        }
+    }
+
+    void anUnknownKeyNamesTheNearest()
+    {
+        QCOMPARE(fault("parallelism.pipelin", "2").code, ErrorCode::UnknownKey);
+        QCOMPARE(fault("parallelism.pipelin", "2").right, std::string("parallelism.pipeline"));
+        QCOMPARE(fault("pipeline", "2").right, std::string("parallelism.pipeline"));
+        QCOMPARE(fault("worklaod.model", "x").right, std::string("workload"));
+        QCOMPARE(fault("cluster.datacenters[0].pools[0].node", "2").right, std::string("cluster.datacenters[0].pools[0].nodes"));
+    }
+
+    void anIndexBeyondTheEndNamesTheSize()
+    {
+        const Error error = fault("cluster.datacenters[1].name", "x");
+        QCOMPARE(error.code, ErrorCode::UnknownKey);
+        QCOMPARE(error.what, std::string("cluster.datacenters has 1 entry"));
+        QVERIFY(fault("placement.stages[0].stages", "2").what.find("has 0 entries") != std::string::npos);
+        QVERIFY(fault("workload[0]", "2").what.find("not a list") != std::string::npos);
+    }
+
+    void aBadValueSaysWhatWouldBeRight()
+    {
+        const Error error = fault("cluster.datacenters[0].pools[0].nodes", "-4");
+        QCOMPARE(error.code, ErrorCode::BadValue);
+        QCOMPARE(error.where, std::string("cluster.datacenters[0].pools[0].nodes"));
+        QCOMPARE(error.right, std::string("a whole number from 0 to 1000000"));
+    }
+
+    void malformedKeysAreRefused()
+    {
+        for (const char *key : { "", ".", "a..b", "workload.", ".workload", "cluster.datacenters[", "cluster.datacenters[]",
+                 "cluster.datacenters[x]", "cluster.datacenters[-1]", "cluster.datacenters[0]pools", "[0]", "version",
+                 "cluster.datacenters[99999999999999999999]" })
+            QVERIFY2(fault(key, "1").code == ErrorCode::UnknownKey, key);
+    }
+
+    void aStackTakesOverridesByKey()
+    {
+        const Plan plan = set("stack.cuda_graphs", "true");
+        QCOMPARE(plan.stack.name, std::string("megatron-core"));
+        QCOMPARE(plan.stack.overrides.at("cuda_graphs"), 1.0);
+        QCOMPARE(set("stack.base", "fsdp").stack.name, std::string("fsdp"));
+    }
+
+    void aProfileCanBeGivenAndTaken()
+    {
+        auto given = withKeySet(example(), "profile", R"({"forward_ms": 1, "backward_ms": 2})");
+        QVERIFY(given);
+        given = withKeySet(*given, "profile.activation_mb", "100");
+        QVERIFY(given);
+        QCOMPARE(given->profile->activationMb, 100.0);
+        const auto taken = withKeySet(*given, "profile", "null");
+        QVERIFY(taken && *taken == example());
+    }
+
+    void keysOfTheFileAloneCanBeSetToo()
+    {
+        Plan plan = example();
+        plan.extra["owner"] = "\"me\"";
+        const auto next = withKeySet(plan, "owner", "you");
+        QVERIFY(next);
+        QCOMPARE(next->extra.at("owner"), std::string("\"you\""));
+    }
+};
+
+QTEST_APPLESS_MAIN(TstKeySet)
+#include "tst_key_set.moc"
