@@ -79,7 +79,8 @@ private slots:
     {
         const Cluster next = *moveGpus(two(), GpuSelection { 0, 0, 9, 3 }, 1);
         const auto &stays = next.datacenters[0].pools;
-        QCOMPARE(stays.size(), 3U);   // three whole nodes; one GPU before and four after the three that left
+        QCOMPARE(stays.size(), 2U);   // three whole nodes; the rest of the broken one
+        QCOMPARE(stays[1].gpusPerNode, 5);
         QCOMPARE(stays[0].nodes, 3);
         QCOMPARE(stays[0].id, std::string("a-h100"));
         QCOMPARE(next.datacenters[0].gpus(), 29);
