@@ -15,10 +15,10 @@ OpTimes opTimes(const ChunkCost &chunk)
 {
     OpTimes times;
     times.forward = toNanoseconds(chunk.forward.total());
-    times.inputGrad = toNanoseconds(chunk.inputGrad.total());
-    times.weightGrad = toNanoseconds(chunk.weightGrad.total());
     times.recompute = toNanoseconds(chunk.recompute.total());
-    times.backward = times.inputGrad + times.weightGrad + times.recompute;
+    times.inputGrad = toNanoseconds(chunk.inputGrad.total()) + times.recompute;
+    times.weightGrad = toNanoseconds(chunk.weightGrad.total());
+    times.backward = times.inputGrad + times.weightGrad;
     return times;
 }
 

@@ -77,18 +77,43 @@ const StageCoster::SiteCosts &StageCoster::at(StageSeat seat, int replicas)
     return m_sites.back();
 }
 
+ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk) const
+{
+    ChunkCost sum = costs.dense * (chunk.layers - chunk.expertLayers);
+    if (chunk.expertLayers > 0)
+        sum += costs.expert * chunk.expertLayers;
+    if (chunk.hasEmbedding)
+        sum += costs.embedding;
+    if (chunk.hasHead)
+        sum += costs.head;
+    return sum;
+}
+
 StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
 {
     StageCosts result;
-    for (const StageChunk &chunk : m_work.layout.chunks[std::size_t(stage)]) {
-        ChunkCost sum = costs.dense * (chunk.layers - chunk.expertLayers);
-        sum += costs.expert * chunk.expertLayers;
-        if (chunk.hasEmbedding)
-            sum += costs.embedding;
-        if (chunk.hasHead)
-            sum += costs.head;
-        result.chunks.push_back(sum);
+    for (const StageChunk &chunk : m_work.layout.chunks[std::size_t(stage)])
+        result.chunks.push_back(chunkCost(costs, chunk));
+    return result;
+}
+
+StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
+{
+    const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
+    StageCosts result;
+    if (m_work.plan->profile) {
+        result = profiledStage(m_work, stage, 1);
+    } else {
+        StageChunk whole;
+        for (const StageChunk &chunk : m_work.layout.chunks[std::size_t(stage)]) {
+            whole.layers += chunk.layers;
+            whole.expertLayers += chunk.expertLayers;
+            whole.hasEmbedding |= chunk.hasEmbedding;
+            whole.hasHead |= chunk.hasHead;
+        }
+        result.chunks.push_back(chunkCost(costs, whole));
     }
+    addTail(result, costs, stage);
     return result;
 }
 

@@ -14,6 +14,8 @@ public:
 
     /// Everything but what crosses datacenters.
     [[nodiscard]] StageCosts stage(const PipelineClass &pipelines, int stage);
+    /// The whole stage at once, its chunks summed: what a closed form needs, without a list of chunks.
+    [[nodiscard]] StageCosts wholeStage(const PipelineClass &pipelines, int stage);
     /// Where that stage computes; valid until the next call.
     [[nodiscard]] const LayerSite &site(const PipelineClass &pipelines, int stage);
 
@@ -28,6 +30,7 @@ private:
     const SiteCosts &at(StageSeat seat, int replicas);
     [[nodiscard]] int replicasHere(const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
+    [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk) const;
     void addTail(StageCosts &result, const SiteCosts &costs, int stage) const;
 
     const Workload &m_work;

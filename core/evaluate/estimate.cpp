@@ -32,7 +32,7 @@ Pipeline pipelineOf(const Workload &workload)
     const int count = workload.plan->parallelism.pipeline;
     pipeline.stages.reserve(std::size_t(count));
     for (int stage = 0; stage < count; ++stage) {
-        const StageCosts costs = coster.stage(fullest, stage);
+        const StageCosts costs = coster.wholeStage(fullest, stage);
         const TailTimes tail = tailTimes(workload, costs);
         StageTimes times;
         times.tail = toSeconds(tail.reduce - tail.reduceEarly + tail.optimizer + tail.gather).value;

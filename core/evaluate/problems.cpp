@@ -56,6 +56,22 @@ void keepFeasible(std::vector<Fix> &fixes, const Catalogue &catalogue, std::size
     fixes = std::move(kept);
 }
 
+/// Where no single change is enough: changes one upon another, cheapest first, until the plan fits.
+std::vector<Fix> combinedMemoryFix(const Plan &plan, const Catalogue &catalogue)
+{
+    Fix fix{{}, std::make_shared<const Plan>(plan)};
+    const auto add = [&](bool isNews, const std::string &what, auto change) {
+        if (!isNews || isFeasible(fix.plan, catalogue))
+            return;
+        fix = fixOf(*fix.plan, fix.label.empty() ? what : fix.label + " + " + what, change);
+    };
+    add(plan.workload.microBatch > 1, "micro-batch 1", [](Plan &p) { p.workload.microBatch = 1; });
+    add(plan.parallelism.zeroStage < 1, "ZeRO-1", [](Plan &p) { p.parallelism.zeroStage = 1; });
+    add(plan.memory.recompute != Recompute::Full, "full recomputation", [](Plan &p) { p.memory.recompute = Recompute::Full; });
+    add(plan.parallelism.zeroStage < 3, "ZeRO-3", [](Plan &p) { p.parallelism.zeroStage = 3; });
+    return isFeasible(fix.plan, catalogue) ? std::vector<Fix>{fix} : std::vector<Fix>{};
+}
+
 Problem memoryProblem(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
 {
     const MemoryMetrics &memory = *evaluation.metrics.memory;
@@ -91,6 +107,8 @@ Problem memoryProblem(const Evaluation &evaluation, const Workload &workload, co
             }));
     }
     keepFeasible(fixes, catalogue, 3);
+    if (fixes.empty())
+        fixes = combinedMemoryFix(plan, catalogue);
     problem.fixes = std::move(fixes);
     return problem;
 }

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/placement/place.h"
+
+#include <QtTest>
+
+#include "tests/support/plans.h"
+
+#include <numeric>
+#include <random>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+Workload placed(Plan plan, PlacementMode mode = PlacementMode::PipelineAcross)
+{
+    auto workload = resolve(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
+    if (!workload)
+        qFatal("%s", toString(workload.error().front()).c_str());
+    workload->layout = place(*workload, mode);
+    return std::move(*workload);
+}
+
+} // namespace
+
+class TestPlace : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void everyGpuIsUsedOnceOrIdleForAReason();
+    void replicasOfAStageShareADatacenter();
+    void stagesLieInContiguousBlocks();
+    void autoDataIsTheLargestThatCanBeSeated();
+    void movingOneNodeCostsAReplica();
+    void aSmallThirdSiteGetsNoStage();
+    void unlinkedDatacentersAreNotJoined();
+    void wholePipelinesStayInADatacenterWhereDataGoesAcross();
+    void aPinnedPlacementThatNoLongerFitsStaysUnseated();
+    void nodesThatCannotHoldATensorGroupAreExplained();
+    void unequalGpusOfASiteMakeClasses();
+    void layersThatDoNotDivideGoToTheMiddle();
+};
+
+void TestPlace::everyGpuIsUsedOnceOrIdleForAReason()
+{
+    std::mt19937 random(3);
+    for (int trial = 0; trial < 300; ++trial) {
+        Plan plan = threeSites(1 + int(random() % 12), 1 + int(random() % 8));
+        plan.parallelism.tensor = 1 << (random() % 4);
+        for (Datacenter &d : plan.cluster.datacenters) {
+            d.pools[0].nodes = int(random() % 12) + (&d == &plan.cluster.datacenters.front());
+            d.pools[0].gpusPerNode = 1 + int(random() % 9);
+        }
+        const auto mode = random() % 2 ? PlacementMode::PipelineAcross : PlacementMode::DataAcross;
+        const Layout layout = placed(plan, mode).layout;
+        std::vector<std::vector<int>> seen(3);
+        for (std::size_t d = 0; d < 3; ++d)
+            seen[d].resize(std::size_t(plan.cluster.datacenters[d].pools[0].gpus()));
+        int used = 0, idle = 0;
+        for (const GpuRun &run : layout.runs) {
+            used += run.gpus;
+            for (int g = run.firstGpu; g < run.firstGpu + run.gpus; ++g)
+                QCOMPARE(++seen[std::size_t(run.datacenter)].at(std::size_t(g)), 1);
+        }
+        for (const IdleGpus &i : layout.idle) {
+            idle += i.gpus;
+            QVERIFY(!i.reason.empty());
+        }
+        QCOMPARE(used, layout.gpusUsed);
+        QCOMPARE(used + idle, layout.gpusTotal);
+        QCOMPARE(layout.gpusTotal, plan.cluster.gpus());
+        QCOMPARE(used, layout.data * plan.parallelism.pipeline * plan.parallelism.tensor);
+        const int pipelines = std::accumulate(layout.classes.begin(), layout.classes.end(), 0,
+                                              [](int sum, const PipelineClass &c) { return sum + c.pipelines; });
+        QCOMPARE(pipelines, layout.data);
+    }
+}
+
+void TestPlace::replicasOfAStageShareADatacenter()
+{
+    const Layout layout = placed(threeSites(8)).layout;
+    for (std::size_t stage = 0; stage < 6; ++stage) {
+        for (const PipelineClass &c : layout.classes)
+            QCOMPARE(c.seats[stage].datacenter, layout.classes.front().seats[stage].datacenter);
+    }
+}
+
+void TestPlace::stagesLieInContiguousBlocks()
+{
+    const Layout layout = placed(threeSites(8)).layout;
+    int changes = 0;
+    const auto &seats = layout.classes.front().seats;
+    for (std::size_t i = 1; i < seats.size(); ++i)
+        changes += seats[i].datacenter != seats[i - 1].datacenter;
+    QCOMPARE(changes, 2);
+}
+
+void TestPlace::autoDataIsTheLargestThatCanBeSeated()
+{
+    std::mt19937 random(11);
+    for (int trial = 0; trial < 100; ++trial) {
+        Plan plan = threeSites(1, 2 + int(random() % 6));
+        for (Datacenter &d : plan.cluster.datacenters)
+            d.pools[0].nodes = 1 + int(random() % 20);
+        const Layout found = placed(plan).layout;
+        Plan more = plan;
+        more.parallelism.data = found.data + 1;
+        if (found.data + 1 <= plan.workload.globalBatch)
+            QCOMPARE(placed(more).layout.data, 0);
+        if (found.data > 0) {
+            more.parallelism.data = found.data;
+            QCOMPARE(placed(more).layout.data, found.data);
+        }
+    }
+}
+
+void TestPlace::movingOneNodeCostsAReplica()
+{
+    Plan plan = threeSites(8);   // six stages, four replicas: every datacenter holds two stages of 32 GPUs
+    QCOMPARE(placed(plan).layout.data, 4);
+    plan.cluster.datacenters[0].pools[0].nodes = 7;
+    plan.cluster.datacenters[1].pools[0].nodes = 9;
+    const Layout after = placed(plan).layout;
+    QCOMPARE(after.data, 3);
+    QCOMPARE(after.gpusUsed, 3 * 6 * 8);
+}
+
+void TestPlace::aSmallThirdSiteGetsNoStage()
+{
+    Plan plan = threeSites(12);
+    plan.cluster.datacenters[2].pools[0].nodes = 2;
+    plan.parallelism.data = 4;
+    const Layout layout = placed(plan).layout;
+    QCOMPARE(layout.data, 4);
+    const auto idle = std::find_if(layout.idle.begin(), layout.idle.end(), [](const IdleGpus &i) { return i.datacenter == 2; });
+    QVERIFY(idle != layout.idle.end());
+    QCOMPARE(idle->gpus, 16);
+    QCOMPARE(idle->reason, std::string("a stage needs 32 GPUs, this datacenter has 16"));
+}
+
+void TestPlace::unlinkedDatacentersAreNotJoined()
+{
+    Plan plan = threeSites(8);
+    plan.cluster.wanLinks = {wanLink("a", "c")};
+    const Layout layout = placed(plan).layout;
+    for (const GpuRun &run : layout.runs)
+        QVERIFY(run.datacenter != 1);
+    QVERIFY(layout.data > 0);
+}
+
+void TestPlace::wholePipelinesStayInADatacenterWhereDataGoesAcross()
+{
+    const Layout layout = placed(threeSites(14), PlacementMode::DataAcross).layout;
+    QCOMPARE(layout.data, 6);   // 14 nodes hold two pipelines of six stages each
+    QCOMPARE(layout.classes.size(), std::size_t(3));   // one a datacenter; 64 = 4 x 11 + 2 x 10 splits between two of them
+    for (const PipelineClass &c : layout.classes) {
+        for (const StageSeat &seat : c.seats)
+            QCOMPARE(seat.datacenter, c.seats.front().datacenter);
+    }
+}
+
+void TestPlace::aPinnedPlacementThatNoLongerFitsStaysUnseated()
+{
+    Plan plan = threeSites(8);
+    plan.placement.stages = {{"a", 4, {}}, {"b", 1, {}}, {"c", 1, {}}};
+    plan.parallelism.data = 4;
+    const Layout layout = placed(plan).layout;
+    QCOMPARE(layout.data, 0);
+    QVERIFY(!layout.unseated.empty());
+    plan.parallelism.data.reset();
+    QCOMPARE(placed(plan).layout.data, 2);   // four stages of 16 GPUs fill a's 64
+}
+
+void TestPlace::nodesThatCannotHoldATensorGroupAreExplained()
+{
+    Plan plan = threeSites(8);
+    plan.cluster.datacenters[1].pools[0].gpusPerNode = 4;
+    const Layout layout = placed(plan).layout;
+    const auto idle = std::find_if(layout.idle.begin(), layout.idle.end(), [](const IdleGpus &i) { return i.datacenter == 1; });
+    QVERIFY(idle != layout.idle.end());
+    QCOMPARE(idle->reason, std::string("a tensor group needs 8 GPUs in one node, these nodes have 4"));
+}
+
+void TestPlace::unequalGpusOfASiteMakeClasses()
+{
+    Plan plan = oneSite(4, 4);
+    plan.cluster.datacenters[0].pools.push_back(site("x", 4, "a100-sxm-80gb").pools[0]);
+    const Layout layout = placed(plan).layout;
+    QCOMPARE(layout.data, 2);
+    for (const PipelineClass &c : layout.classes)
+        QCOMPARE(c.seats.size(), std::size_t(4));
+    // Two stages on each kind of GPU, so both pipelines are alike.
+    QCOMPARE(layout.classes.size(), std::size_t(1));
+}
+
+void TestPlace::layersThatDoNotDivideGoToTheMiddle()
+{
+    // Llama 3.1 405B: 126 layers on 16 stages are 7, 8 x 14, 7 in the paper.
+    ModelSpec model;
+    model.layers = 126;
+    const auto chunks = splitLayers(model, 16, 1);
+    QCOMPARE(chunks.front().front().layers, 7);
+    QCOMPARE(chunks.back().front().layers, 7);
+    int total = 0;
+    for (const auto &stage : chunks)
+        total += stage.front().layers;
+    QCOMPARE(total, 126);
+    QVERIFY(chunks.front().front().hasEmbedding && chunks.back().front().hasHead);
+}
+
+QTEST_APPLESS_MAIN(TestPlace)
+#include "tst_place.moc"
