@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-using Cell = CatalogueListing::Cell;
+using Cell = CatalogueCell;
 
 /// In the catalogue's structs 0 stands for "unknown" or "has none".
 Cell known(double value)
@@ -20,25 +20,31 @@ Cell known(double value)
 
 std::string cellText(const Cell &cell)
 {
-    if (const double *number = std::get_if<double>(&cell))
-        return *number == std::floor(*number) && std::abs(*number) < 1e6 ? std::to_string(static_cast<long long>(*number)) : countText(*number);
-    if (const bool *flag = std::get_if<bool>(&cell))
-        return *flag ? "yes" : "no";
-    if (const std::string *text = std::get_if<std::string>(&cell))
-        return *text;
+    switch (cell.kind) {
+    case Cell::Kind::Number: {
+        const bool isWhole = cell.number == std::floor(cell.number) && std::abs(cell.number) < 1e6;
+        return isWhole ? std::to_string(static_cast<long long>(cell.number)) : countText(cell.number);
+    }
+    case Cell::Kind::Flag: return cell.number != 0 ? "yes" : "no";
+    case Cell::Kind::Text: return cell.text;
+    case Cell::Kind::Unknown:
+    case Cell::Kind::Sources: break;
+    }
     return "\u2013";
 }
 
 Json cellJson(const Cell &cell)
 {
-    if (const double *number = std::get_if<double>(&cell))
-        return *number == std::floor(*number) && std::abs(*number) < 1e15 ? Json(static_cast<std::int64_t>(*number)) : finite(*number);
-    if (const bool *flag = std::get_if<bool>(&cell))
-        return *flag;
-    if (const std::string *text = std::get_if<std::string>(&cell))
-        return *text;
-    if (const auto *map = std::get_if<std::map<std::string, std::string>>(&cell))
-        return *map;
+    switch (cell.kind) {
+    case Cell::Kind::Number: {
+        const bool isWhole = cell.number == std::floor(cell.number) && std::abs(cell.number) < 1e15;
+        return isWhole ? Json(static_cast<std::int64_t>(cell.number)) : finite(cell.number);
+    }
+    case Cell::Kind::Flag: return cell.number != 0;
+    case Cell::Kind::Text: return cell.text;
+    case Cell::Kind::Sources: return cell.sources;
+    case Cell::Kind::Unknown: break;
+    }
     return nullptr;
 }
 
@@ -75,10 +81,10 @@ CatalogueListing modelListing(const Catalogue &catalogue)
                               {"expert_ffn", ""}, {"shared_expert_ffn", ""}, {"dense_layers", ""}, {"source", ""}},
                              {}};
     for (const ModelSpec &m : catalogue.models) {
-        const Cell latent = std::string(m.attention == AttentionKind::Latent ? "latent" : "grouped");
+        const Cell attention = m.attention == AttentionKind::Latent ? "latent" : "grouped";
         listing.rows.push_back({m.id, m.name, totalParameters(m), activeParameters(m), known(m.publishedParameters),
                                 double(m.layers), double(m.hidden), double(m.heads), double(m.kvHeads), double(m.headDim),
-                                double(m.ffn), double(m.vocab), m.gatedFfn, m.tiedEmbeddings, latent, known(m.experts),
+                                double(m.ffn), double(m.vocab), m.gatedFfn, m.tiedEmbeddings, attention, known(m.experts),
                                 known(m.expertsPerToken), known(m.expertFfn), known(m.sharedExpertFfn),
                                 m.isMoe() ? Cell(double(m.denseLayers)) : Cell(), m.source});
     }
@@ -118,7 +124,7 @@ std::string listingTable(const CatalogueListing &listing)
     for (std::size_t c = 0; c < listing.columns.size(); ++c) {
         if (listing.columns[c].heading.empty())
             continue;
-        const bool isText = !listing.rows.empty() && std::holds_alternative<std::string>(listing.rows.front()[c]);
+        const bool isText = !listing.rows.empty() && listing.rows.front()[c].kind == Cell::Kind::Text;
         align.push_back(isText ? TextTable::Align::Left : TextTable::Align::Right);
         headings.push_back(listing.columns[c].heading);
     }

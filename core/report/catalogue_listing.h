@@ -4,21 +4,36 @@
 
 #include "core/catalogue/catalogue.h"
 
+#include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace trainyard {
 
+/// A number, a flag, a text, or the sources of a row's figures; nothing where the catalogue does not know.
+struct CatalogueCell {
+    enum class Kind : std::uint8_t { Unknown, Number, Flag, Text, Sources };
+    CatalogueCell() = default;
+    CatalogueCell(double value) : kind(Kind::Number), number(value) {}
+    CatalogueCell(bool value) : kind(Kind::Flag), number(value ? 1 : 0) {}
+    CatalogueCell(std::string value) : kind(Kind::Text), text(std::move(value)) {}
+    CatalogueCell(const char *value) : CatalogueCell(std::string(value)) {}
+    CatalogueCell(std::map<std::string, std::string> value) : kind(Kind::Sources), sources(std::move(value)) {}
+
+    Kind kind = Kind::Unknown;
+    double number = 0;
+    std::string text;
+    std::map<std::string, std::string> sources;
+};
+
 struct CatalogueListing {
-    using Cell = std::variant<std::monostate, double, bool, std::string, std::map<std::string, std::string>>;   // monostate: unknown
     struct Column {
         std::string key;           // in JSON
         std::string heading;       // in the table; empty = JSON only
     };
     std::string name;              // "gpus"
     std::vector<Column> columns;
-    std::vector<std::vector<Cell>> rows;
+    std::vector<std::vector<CatalogueCell>> rows;
 };
 
 [[nodiscard]] CatalogueListing gpuListing(const Catalogue &catalogue);

@@ -8,6 +8,7 @@
 #include "core/report/track_names.h"
 #include "core/timeline/analysis.h"
 
+#include <algorithm>
 #include <array>
 
 namespace trainyard {
@@ -123,9 +124,31 @@ Json stagesJson(const Evaluation &evaluation)
     return stages;
 }
 
+std::vector<PartEffect> ranked(std::vector<PartEffect> parts)
+{
+    std::stable_sort(parts.begin(), parts.end(), [](const PartEffect &a, const PartEffect &b) { return a.iterationTime < b.iterationTime; });
+    return parts;
+}
+
+std::string partsTable(const Evaluation &evaluation, const std::vector<PartEffect> &parts)
+{
+    const double now = evaluation.metrics.iterationTime.value_or(0);
+    using enum TextTable::Align;
+    TextTable table({Left, Right, Right, Left}, {"what a better part would buy", "iteration", "change", ""});
+    bool hasAny = false;
+    for (const PartEffect &part : parts) {
+        // Below a tenth of a percent a part buys nothing that anyone would pay for.
+        if (part.iterationTime > now * 0.999)
+            continue;
+        hasAny = true;
+        table.add({part.label, secondsText(part.iterationTime), changeText(now, part.iterationTime), part.feasible ? "" : "not feasible"});
+    }
+    return hasAny ? "\n" + table.text() : std::string();
+}
+
 } // namespace
 
-std::string explanationTable(const Evaluation &evaluation)
+std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffect> parts)
 {
     if (evaluation.timeline.isEmpty())
         return evaluation.layout.unseated.empty() ? "Nothing was simulated.\n" : evaluation.layout.unseated + "\n";
@@ -136,10 +159,11 @@ std::string explanationTable(const Evaluation &evaluation)
         if (*row.value > 0 && total > 0)
             breakdown.add({row.label, valueText(row), percentText(*row.value / total)});
     }
-    return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation);
+    return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
+        + partsTable(evaluation, ranked(std::move(parts)));
 }
 
-std::string explanationJson(const Evaluation &evaluation)
+std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect> parts)
 {
     const Json metrics = metricsObject(evaluation);
     Json json{{"name", evaluation.plan->name}, {"iteration_time_s", metrics["iteration_time_s"]}, {"breakdown_s", metrics["breakdown_s"]},
@@ -147,6 +171,13 @@ std::string explanationJson(const Evaluation &evaluation)
     if (!evaluation.timeline.isEmpty()) {
         json["critical_path"] = pathJson(evaluation);
         json["stages"] = stagesJson(evaluation);
+    }
+    const double now = evaluation.metrics.iterationTime.value_or(0);
+    json["better_parts"] = Json::array();
+    for (const PartEffect &part : ranked(std::move(parts))) {
+        json["better_parts"].push_back({{"id", part.id}, {"label", part.label}, {"iteration_time_s", finite(part.iterationTime)},
+                                        {"change", now > 0 ? finite(part.iterationTime / now - 1) : Json(nullptr)},
+                                        {"feasible", part.feasible}});
     }
     return dumped(json);
 }

@@ -1,14 +1,24 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Why an iteration takes as long as it does: the breakdown, every stage's own seconds, and the critical path.
+// Why an iteration takes as long as it does: the breakdown, every stage's own seconds, the critical path, and what a
+// better part would buy.
 
 #include "core/evaluate/evaluation.h"
 
 #include <string>
+#include <vector>
 
 namespace trainyard {
 
-[[nodiscard]] std::string explanationTable(const Evaluation &evaluation);
-[[nodiscard]] std::string explanationJson(const Evaluation &evaluation);
+/// The iteration with one part bettered (evaluate/alternatives.h), as someone evaluated it.
+struct PartEffect {
+    std::string id, label;         // "link:oregon-iowa:pair", "+1 Gbps a node pair, Oregon–Iowa"
+    double iterationTime = 0;      // seconds
+    bool feasible = true;
+};
+
+/// The parts are ranked here, most useful first; those that change nothing or make it worse are left out of the table.
+[[nodiscard]] std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffect> parts = {});
+[[nodiscard]] std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect> parts = {});
 
 } // namespace trainyard

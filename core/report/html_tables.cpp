@@ -56,12 +56,14 @@ std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
         html += "<th" + std::string(columns.size() > 1 ? " colspan=\"2\"" : "") + ">" + escaped(plan.name) + "</th>";
     }
     html += "</tr>";
-    for (std::size_t r = 0; r < columns[longest].size(); ++r) {
+    for (auto &column : columns)
+        column.resize(columns[longest].size());   // a plan that cannot be seated has no breakdown
+    for (std::size_t r = 0; r < columns.front().size(); ++r) {
         std::string line = "<tr>" + cell(columns[longest][r].label);
         bool isWorthALine = false;
         for (std::size_t p = 0; p < columns.size(); ++p) {
-            const MetricRow row = r < columns[p].size() ? columns[p][r] : MetricRow{};
-            const Metric base = r < columns.front().size() ? columns.front()[r].value : Metric();
+            const MetricRow &row = columns[p][r];
+            const Metric &base = columns.front()[r].value;
             isWorthALine |= row.value.value_or(0) != 0;
             line += cell(valueText(row));
             if (p > 0)

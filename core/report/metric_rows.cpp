@@ -33,8 +33,8 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         {"model_tflops_per_gpu", "Model TFLOP/s per GPU", TeraflopRate, Better::Higher, m.modelTflopsPerGpu},
         {"mfu", "Model FLOPs utilization", Fraction, Better::Higher, m.mfu},
         {"hfu", "Hardware FLOPs utilization", Fraction, Better::Higher, m.hfu},
-        {"gpus_used", "GPUs used", Number, Better::Neither, double(m.gpusUsed)},
-        {"gpus_total", "GPUs in the plan", Number, Better::Neither, double(m.gpusTotal)},
+        {"gpus_used", "GPUs used", Whole, Better::Neither, double(m.gpusUsed)},
+        {"gpus_total", "GPUs in the plan", Whole, Better::Neither, double(m.gpusTotal)},
         {"gpu_utilization", "GPU utilization", Fraction, Better::Higher, m.gpuUtilization},
         {"gpu_utilization_with_fill", "GPU utilization with prefill", Fraction, Better::Higher, m.gpuUtilizationWithFill},
         {"bubble_fraction", "Bubble", Fraction, Better::Lower, m.bubbleFraction},
@@ -85,6 +85,7 @@ std::string valueText(const MetricRow &row)
     case MetricUnit::Fraction: return percentText(value);
     case MetricUnit::Size: return bytesText(value);
     case MetricUnit::Number: return countText(value);
+    case MetricUnit::Whole: return wholeText(value);
     case MetricUnit::TeraflopRate: return plainText(value);
     case MetricUnit::Money: return usdText(value);
     case MetricUnit::Days: return plainText(value) + (value == 1 ? " day" : " days");

@@ -11,6 +11,8 @@ namespace {
 
 using Align = TextTable::Align;
 
+constexpr std::size_t kMostStages = 12;
+
 std::string metricsPart(const Evaluation &evaluation)
 {
     TextTable table({Align::Left, Align::Right});
@@ -41,7 +43,19 @@ std::string memoryPart(const Evaluation &evaluation)
         return {};
     TextTable table({Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left},
                     {"stage", "weights", "gradients", "optimizer", "activations", "buffers", "on device", "capacity", ""});
-    for (const StageMemory &s : evaluation.metrics.memory->perStage) {
+    const MemoryMetrics &memory = *evaluation.metrics.memory;
+    const std::size_t stages = memory.perStage.size();
+    bool isGap = false;
+    for (std::size_t i = 0; i < stages; ++i) {
+        const StageMemory &s = memory.perStage[i];
+        // A deep pipeline shows its ends and what stands out; all stages are in the JSON.
+        if (stages > kMostStages && i >= 3 && i + 3 < stages && s.stage != memory.fullestStage && s.fits()) {
+            if (!isGap)
+                table.add({"\u2026"});
+            isGap = true;
+            continue;
+        }
+        isGap = false;
         table.add({std::to_string(s.stage), bytesText(double(s.weights)), bytesText(double(s.gradients)),
                    bytesText(double(s.optimizer)), bytesText(double(s.activations)), bytesText(double(s.buffers)),
                    bytesText(double(s.device)), bytesText(double(s.capacity)), s.fits() ? "" : "does not fit"});

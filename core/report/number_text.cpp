@@ -60,6 +60,19 @@ std::string countText(double count)
     return scaled(count, {{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}, {1, ""}});
 }
 
+std::string wholeText(double count)
+{
+    if (!std::isfinite(count))
+        return "\u2013";
+    std::string text = fixed(count, 0);
+    const std::size_t digitsBegin = count < 0 ? 3 : 0;   // the minus sign has three bytes
+    for (std::size_t i = text.size(); i > digitsBegin + 3; ) {
+        i -= 3;
+        text.insert(i, ",");
+    }
+    return text;
+}
+
 std::string percentText(double share)
 {
     return plainText(share * 100) + " %";
