@@ -1,7 +1,50 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <cstdio>
+#include "app/cli/command.h"
 
-int main()
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <iostream>
+
+namespace trainyard::cli {
+
+namespace {
+
+int runCommandLine(int argc, char **argv)
 {
-    std::puts("trainyard-cli " TRAINYARD_VERSION);
+    CLI::App app("Trainyard without its window: evaluates plans for training large models on GPUs in several datacenters.",
+                 "trainyard-cli");
+    app.set_version_flag("--version", "trainyard-cli " TRAINYARD_VERSION);
+    app.require_subcommand(1);
+    app.footer("Exit codes: 0 done; 1 the plan is infeasible and --require-feasible was given; 2 bad usage or bad input; 3 internal.");
+    int exitCode = kDone;
+    addEvaluateCommand(app, exitCode);
+    addCompareCommand(app, exitCode);
+    addExplainCommand(app, exitCode);
+    addReportCommand(app, exitCode);
+    addExportCommand(app, exitCode);
+    addCatalogCommand(app, exitCode);
+    addSchemaCommand(app, exitCode);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        const bool isHelp = error.get_exit_code() == int(CLI::ExitCodes::Success);
+        app.exit(error);
+        return isHelp ? kDone : kBadInput;
+    }
+    return exitCode;
+}
+
+} // namespace
+
+} // namespace trainyard::cli
+
+int main(int argc, char **argv)
+{
+    try {
+        return trainyard::cli::runCommandLine(argc, argv);
+    } catch (const std::exception &error) {
+        std::cerr << "trainyard-cli: internal error: " << error.what() << '\n';
+        return trainyard::cli::kInternal;
+    }
 }

@@ -32,6 +32,11 @@ std::vector<json> events(const json &file, const std::string &phase)
     return found;
 }
 
+std::pair<int, int> place(const json &event)
+{
+    return {event["pid"].get<int>(), event["tid"].get<int>()};
+}
+
 } // namespace
 
 class TstExports : public QObject {
@@ -57,16 +62,16 @@ private slots:
         std::set<std::pair<int, int>> threads;
         for (const json &event : events(file, "M")) {
             if (event["name"] == "process_name")
-                processes[event["pid"]] = event["args"]["name"];
+                processes[event["pid"].get<int>()] = event["args"]["name"].get<std::string>();
             if (event["name"] == "thread_name")
-                threads.insert({event["pid"], event["tid"]});
+                threads.insert(place(event));
         }
         QCOMPARE(processes.size(), std::size_t(2));
         QVERIFY(processes[1].starts_with("Oslo"));
         QVERIFY(processes[2].starts_with("bergen"));
         QCOMPARE(threads.size(), std::size_t(3));
         for (const json &event : events(file, "X"))
-            QVERIFY(threads.contains({event["pid"], event["tid"]}));
+            QVERIFY(threads.contains(place(event)));
     }
 
     void arrowsJoinATransferToItsSenderAndItsReceiver()

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+
+#include "core/report/catalogue_listing.h"
+
+#include <CLI/CLI.hpp>
+
+namespace trainyard::cli {
+
+namespace {
+
+struct Options { std::string what, format; };
+
+int run(const Options &options)
+{
+    static const std::map<std::string, CatalogueListing (*)(const Catalogue &)> listings{
+        {"gpus", gpuListing}, {"models", modelListing}, {"links", linkListing}, {"prices", priceListing}};
+    const CatalogueListing listing = listings.at(options.what)(builtinCatalogue());
+    return print(options.format == "json" ? listingJson(listing) : listingTable(listing));
+}
+
+} // namespace
+
+void addCatalogCommand(CLI::App &app, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("catalog", "List what the built-in catalogue knows, with sources in JSON");
+    command->add_option("WHAT", options->what, "gpus, models, links or prices")
+        ->required()
+        ->check(CLI::IsMember({"gpus", "models", "links", "prices"}));
+    addFormatOption(*command, options->format, {"table", "json"});
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace trainyard::cli

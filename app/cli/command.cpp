@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+
+#include "core/plan/plan_io.h"
+#include "core/report/output_file.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+
+namespace trainyard::cli {
+
+namespace {
+
+constexpr const char *kStandardInput = "stdin";
+
+std::string label(const std::string &path)
+{
+    return path == "-" ? kStandardInput : path;
+}
+
+ExpectedAll<Plan> readAny(const std::string &path)
+{
+    if (path != "-")
+        return readPlan(path);
+    const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    std::error_code ignored;
+    return parsePlan(text, kStandardInput, std::filesystem::current_path(ignored).string());
+}
+
+ExpectedAll<Plan> withSettings(Plan plan, const std::vector<std::string> &settings)
+{
+    Errors errors;
+    for (const std::string &setting : settings) {
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            errors.push_back({ErrorCode::BadValue, "--set " + setting, "is not KEY=VALUE", "for example --set parallelism.pipeline=8"});
+            continue;
+        }
+        ExpectedAll<Plan> next = withKeySet(plan, setting.substr(0, equals), setting.substr(equals + 1));
+        if (next) {
+            plan = std::move(*next);
+            continue;
+        }
+        for (Error &error : next.error()) {
+            if (!error.where.starts_with("--set"))
+                error.where = "--set " + (error.where.empty() ? setting : error.where);
+            errors.push_back(std::move(error));
+        }
+    }
+    if (!errors.empty())
+        return std::unexpected(errors);
+    return plan;
+}
+
+} // namespace
+
+void addSetOption(CLI::App &command, std::vector<std::string> &settings)
+{
+    command.add_option("--set", settings, "Set a dotted key of the plan first, e.g. wan.sharing=temporal; may be repeated")
+        ->option_text("KEY=VALUE")
+        ->allow_extra_args(false);
+}
+
+void addFormatOption(CLI::App &command, std::string &format, const std::vector<std::string> &allowed)
+{
+    format = allowed.front();
+    command.add_option("--format", format, "How to print the answer")->check(CLI::IsMember(allowed))->capture_default_str();
+}
+
+ExpectedAll<PlanPtr> loadPlan(const std::string &path, const std::vector<std::string> &settings)
+{
+    ExpectedAll<Plan> plan = readAny(path);
+    if (plan)
+        plan = withSettings(std::move(*plan), settings);
+    if (!plan)
+        return std::unexpected(plan.error());
+    return std::make_shared<const Plan>(std::move(*plan));
+}
+
+ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vector<std::string> &settings, EvaluateOptions options)
+{
+    const ExpectedAll<PlanPtr> plan = loadPlan(path, settings);
+    if (!plan)
+        return std::unexpected(plan.error());
+    EvaluationWorkspace workspace;
+    ExpectedAll<EvaluationPtr> evaluation = evaluate(*plan, builtinCatalogue(), workspace, {}, options);
+    if (!evaluation) {
+        for (Error &error : evaluation.error())
+            error.where = label(path) + (error.where.empty() ? "" : ": " + error.where);
+    }
+    return evaluation;
+}
+
+std::string displayName(const Plan &plan, const std::string &path)
+{
+    return plan.name.empty() ? label(path) : plan.name;
+}
+
+int fail(const Errors &errors)
+{
+    bool isInternal = errors.empty();
+    for (const Error &error : errors) {
+        std::string line = toString(error);
+        std::replace(line.begin(), line.end(), '\n', ' ');
+        std::cerr << line << '\n';
+        isInternal |= error.code == ErrorCode::Internal;
+    }
+    return isInternal ? kInternal : kBadInput;
+}
+
+int print(const std::string &text)
+{
+    const Expected<void> written = writeOutputFile("-", [&](std::ostream &out) { out << text; });
+    return written ? kDone : fail({written.error()});
+}
+
+} // namespace trainyard::cli

@@ -1,0 +1,45 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the commands of trainyard-cli share: how a plan is named, loaded and evaluated, how faults are printed, and the
+// exit codes. One command, one .cpp file, one `add…Command` function that hangs it into the parser. Main thread only.
+
+#include "core/evaluate/evaluate.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace trainyard::cli {
+
+enum ExitCode : int { kDone = 0, kInfeasible = 1, kBadInput = 2, kInternal = 3 };
+
+void addEvaluateCommand(CLI::App &app, int &exitCode);
+void addCompareCommand(CLI::App &app, int &exitCode);
+void addExplainCommand(CLI::App &app, int &exitCode);
+void addReportCommand(CLI::App &app, int &exitCode);
+void addExportCommand(CLI::App &app, int &exitCode);
+void addCatalogCommand(CLI::App &app, int &exitCode);
+void addSchemaCommand(CLI::App &app, int &exitCode);
+
+/// Repeatable `--set KEY=VALUE`.
+void addSetOption(CLI::App &command, std::vector<std::string> &settings);
+/// `--format`, one of `allowed`; the first is the default.
+void addFormatOption(CLI::App &command, std::string &format, const std::vector<std::string> &allowed);
+
+/// Reads a plan from a file, or from standard input where `path` is "-", and applies the settings to it.
+[[nodiscard]] ExpectedAll<PlanPtr> loadPlan(const std::string &path, const std::vector<std::string> &settings = {});
+/// Loads and evaluates; every fault names the file.
+[[nodiscard]] ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vector<std::string> &settings,
+                                                      EvaluateOptions options = {});
+/// The plan's name, or that of its file.
+[[nodiscard]] std::string displayName(const Plan &plan, const std::string &path);
+
+/// Prints one line a fault on standard error and answers with the exit code for them.
+int fail(const Errors &errors);
+/// Prints to standard output; CannotWrite where that fails.
+int print(const std::string &text);
+
+} // namespace trainyard::cli

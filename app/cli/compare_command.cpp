@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+
+#include "core/report/comparison.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+namespace trainyard::cli {
+
+namespace {
+
+struct Options {
+    std::vector<std::string> plans, settings;
+    std::string format;
+};
+
+int run(const Options &options)
+{
+    Errors errors;
+    if (std::count(options.plans.begin(), options.plans.end(), "-") > 1)
+        return fail({{ErrorCode::BadValue, "-", "standard input can be only one of the plans", "one - among the plans"}});
+    std::vector<NamedEvaluation> plans;
+    for (const std::string &path : options.plans) {
+        const auto evaluation = evaluateFile(path, options.settings, {.keepTimeline = false});
+        if (evaluation)
+            plans.push_back({displayName(*(*evaluation)->plan, path), path, *evaluation});
+        else
+            errors.insert(errors.end(), evaluation.error().begin(), evaluation.error().end());
+    }
+    if (!errors.empty())
+        return fail(errors);
+    return print(options.format == "json"    ? comparisonJson(plans)
+                     : options.format == "csv" ? comparisonCsv(plans)
+                                               : comparisonTable(plans));
+}
+
+} // namespace
+
+void addCompareCommand(CLI::App &app, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("compare", "Evaluate several plans and print them side by side, against the first");
+    command->add_option("PLAN", options->plans, "Two or more plan files; one may be -")->required()->expected(2, 1000);
+    addSetOption(*command, options->settings);
+    addFormatOption(*command, options->format, {"table", "json", "csv"});
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace trainyard::cli

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+
+#include "core/report/chrome_trace.h"
+#include "core/report/metrics_json.h"
+#include "core/report/metrics_table.h"
+#include "core/report/output_file.h"
+#include "core/report/timeline_csv.h"
+
+#include <CLI/CLI.hpp>
+
+namespace trainyard::cli {
+
+namespace {
+
+struct Options {
+    std::string plan, format, trace, timeline;
+    std::vector<std::string> settings;
+    bool requireFeasible = false;
+};
+
+int run(const Options &options)
+{
+    const bool keepsTimeline = !options.trace.empty() || !options.timeline.empty();
+    const auto evaluation = evaluateFile(options.plan, options.settings, {.keepTimeline = keepsTimeline});
+    if (!evaluation)
+        return fail(evaluation.error());
+    const Evaluation &result = **evaluation;
+    if (!options.trace.empty()) {
+        const auto written = writeOutputFile(options.trace, [&](std::ostream &out) { writeChromeTrace(result, out); });
+        if (!written)
+            return fail({written.error()});
+    }
+    if (!options.timeline.empty()) {
+        const auto written = writeOutputFile(options.timeline, [&](std::ostream &out) { writeTimelineCsv(result, out); });
+        if (!written)
+            return fail({written.error()});
+    }
+    const int printed = print(options.format == "json" ? metricsJson(result) : metricsTable(result));
+    if (printed == kDone && options.requireFeasible && !result.feasible())
+        return kInfeasible;
+    return printed;
+}
+
+} // namespace
+
+void addEvaluateCommand(CLI::App &app, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("evaluate", "Simulate one training iteration of a plan and print its metrics");
+    command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
+    addSetOption(*command, options->settings);
+    addFormatOption(*command, options->format, {"table", "json"});
+    command->add_option("--trace", options->trace, "Also write the timeline as a Chrome trace")->option_text("OUT.json");
+    command->add_option("--timeline", options->timeline, "Also write the timeline as a table")->option_text("OUT.csv");
+    command->add_flag("--require-feasible", options->requireFeasible, "Exit with 1 where the plan does not fit or cannot be seated");
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace trainyard::cli

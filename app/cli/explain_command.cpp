@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+
+#include "core/evaluate/alternatives.h"
+#include "core/report/explanation.h"
+
+#include <CLI/CLI.hpp>
+
+namespace trainyard::cli {
+
+namespace {
+
+struct Options {
+    std::string plan, format;
+    std::vector<std::string> settings;
+};
+
+/// Evaluates each bettered plan; one that cannot be evaluated has no effect to show.
+std::vector<PartEffect> partEffects(const Evaluation &evaluation)
+{
+    std::vector<PartEffect> effects;
+    EvaluationWorkspace workspace;
+    for (const Alternative &part : betterParts(*evaluation.plan, builtinCatalogue())) {
+        const auto better = evaluate(part.plan, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+        if (better && (*better)->metrics.iterationTime)
+            effects.push_back({part.id, part.label, *(*better)->metrics.iterationTime, (*better)->feasible()});
+    }
+    return effects;
+}
+
+int run(const Options &options)
+{
+    const auto evaluation = evaluateFile(options.plan, options.settings);
+    if (!evaluation)
+        return fail(evaluation.error());
+    std::vector<PartEffect> parts = partEffects(**evaluation);
+    return print(options.format == "json" ? explanationJson(**evaluation, std::move(parts)) : explanationTable(**evaluation, std::move(parts)));
+}
+
+} // namespace
+
+void addExplainCommand(CLI::App &app, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("explain", "Say where the seconds of an iteration go, what its critical path is, and what a better part would buy");
+    command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
+    addSetOption(*command, options->settings);
+    addFormatOption(*command, options->format, {"table", "json"});
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace trainyard::cli

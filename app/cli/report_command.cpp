@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+
+#include "core/report/html_report.h"
+#include "core/report/markdown_report.h"
+#include "core/report/output_file.h"
+
+#include <CLI/CLI.hpp>
+
+namespace trainyard::cli {
+
+namespace {
+
+struct Options {
+    std::vector<std::string> plans, settings;
+    std::string out;
+};
+
+int run(const Options &options)
+{
+    const bool isHtml = options.out.ends_with(".html") || options.out.ends_with(".htm");
+    const bool isMarkdown = options.out.ends_with(".md");
+    if (!isHtml && !isMarkdown)
+        return fail({{ErrorCode::BadValue, options.out, "is not a kind of report that this version writes",
+                      "a name that ends in .html or .md"}});
+    Errors errors;
+    std::vector<NamedEvaluation> plans;
+    for (const std::string &path : options.plans) {
+        const auto evaluation = evaluateFile(path, options.settings);
+        if (evaluation)
+            plans.push_back({displayName(*(*evaluation)->plan, path), path, *evaluation});
+        else
+            errors.insert(errors.end(), evaluation.error().begin(), evaluation.error().end());
+    }
+    if (!errors.empty())
+        return fail(errors);
+    const auto written = writeOutputFile(options.out, [&](std::ostream &out) {
+        out << (isHtml ? htmlReport(plans) : markdownReport(plans));
+    });
+    return written ? kDone : fail({written.error()});
+}
+
+} // namespace
+
+void addReportCommand(CLI::App &app, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("report", "Write a page about one plan, or about several against the first");
+    command->add_option("PLAN", options->plans, "Plan files; one may be -")->required();
+    command->add_option("--out", options->out, "Page to write: one self-contained .html, or .md")->required()->option_text("OUT.html|OUT.md");
+    addSetOption(*command, options->settings);
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace trainyard::cli

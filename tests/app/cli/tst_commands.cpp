@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The program itself, run as a script would run it: answers, exit codes, and what bad input is told.
+
+#include <QDir>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using nlohmann::json;
+
+namespace {
+
+struct Answer {
+    int exitCode = -1;
+    std::string out;
+    QString err;
+};
+
+Answer run(const QStringList &arguments, const QByteArray &input = {})
+{
+    QProcess process;
+    process.start(QStringLiteral(TRAINYARD_CLI), arguments);
+    process.write(input);
+    process.closeWriteChannel();
+    if (!process.waitForFinished(120'000))
+        return {};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+            process.readAllStandardOutput().toStdString(), QString::fromUtf8(process.readAllStandardError())};
+}
+
+/// A command line in one string; arguments here hold no spaces.
+QStringList words(const char *line)
+{
+    return QString::fromUtf8(line).split(u' ', Qt::SkipEmptyParts);
+}
+
+/// A measured profile: four stages in two datacenters, 10 ms forward and 20 ms backward, eight micro-batches.
+json profilePlan()
+{
+    return json::parse(R"({
+      "format": "trainyard.plan", "version": 1, "name": "profile",
+      "cluster": {
+        "datacenters": [
+          { "id": "a", "pools": [ { "id": "a-a100", "gpu": "a100-sxm-80gb", "nodes": 2, "gpus_per_node": 1 } ] },
+          { "id": "b", "pools": [ { "id": "b-a100", "gpu": "a100-sxm-80gb", "nodes": 2, "gpus_per_node": 1 } ] } ],
+        "wan_links": [ { "between": ["a", "b"], "rtt_ms": 10, "capacity_gbps": 100, "node_pair_gbps": 5 } ] },
+      "workload": { "model": "llama-3-8b", "sequence_length": 2048, "global_batch": 8 },
+      "parallelism": { "pipeline": 4, "data": 1 },
+      "placement": { "stages": [ { "datacenter": "a", "stages": 2 }, { "datacenter": "b", "stages": 2 } ] },
+      "profile": { "forward_ms": 10, "backward_ms": 20, "activation_mb": 1 } })");
+}
+
+QByteArray bytes(const json &plan)
+{
+    return QByteArray::fromStdString(plan.dump());
+}
+
+int lineCount(const QString &text)
+{
+    return int(text.trimmed().split(u'\n').size());
+}
+
+int lineCount(const std::string &text)
+{
+    return lineCount(QString::fromStdString(text));
+}
+
+bool isWithin(double value, double expected, double share)
+{
+    return std::abs(value - expected) <= share * std::abs(expected);
+}
+
+} // namespace
+
+class TstCommands : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        QVERIFY(m_folder->isValid());
+    }
+
+    void helpAndVersionSucceed()
+    {
+        const Answer help = run(words("--help")), version = run(words("--version"));
+        QCOMPARE(help.exitCode, 0);
+        QCOMPARE(version.exitCode, 0);
+        QVERIFY(version.out.starts_with("trainyard-cli "));
+        for (const char *command : {"evaluate", "compare", "explain", "report", "export", "catalog", "schema"}) {
+            QVERIFY2(help.out.find(command) != std::string::npos, command);
+            QCOMPARE(run({QLatin1String(command), QStringLiteral("--help")}).exitCode, 0);
+        }
+    }
+
+    void badUsageIsTwo()
+    {
+        const QString path = plan(profilePlan());
+        QCOMPARE(run({}).exitCode, 2);
+        QCOMPARE(run(words("evaluat")).exitCode, 2);
+        QCOMPARE(run(words("evaluate")).exitCode, 2);
+        QCOMPARE(run(words("evaluate --format xml") << path).exitCode, 2);
+        QCOMPARE(run(words("compare") << path).exitCode, 2);
+        const Answer pdf = run(words("report --out") << file("r.pdf") << path);
+        QCOMPARE(pdf.exitCode, 2);
+        QVERIFY2(pdf.err.contains(QLatin1String(".html")), qPrintable(pdf.err));
+    }
+
+    void aPlanIsReadFromAFileOrFromStandardInput()
+    {
+        const Answer fromFile = run(words("evaluate --format json") << plan(profilePlan()));
+        QVERIFY2(fromFile.exitCode == 0, qPrintable(fromFile.err));
+        QVERIFY(fromFile.err.isEmpty());
+        const Answer fromInput = run(words("evaluate - --format json"), bytes(profilePlan()));
+        QCOMPARE(fromInput.exitCode, 0);
+        QCOMPARE(json::parse(fromFile.out)["iteration_time_s"].get<double>(), json::parse(fromInput.out)["iteration_time_s"].get<double>());
+    }
+
+    void oneFOneBOfAProfileTakesItsClosedForm()
+    {
+        // Without transfers: (m + p - 1) (f + b) = (8 + 4 - 1) * 30 ms = 330 ms.
+        json near = profilePlan();
+        near["cluster"]["wan_links"][0]["rtt_ms"] = 0.0001;
+        near["profile"]["activation_mb"] = 0.000001;
+        QVERIFY(isWithin(evaluated(near)["iteration_time_s"].get<double>(), 0.330, 1e-3));
+        // One way of the WAN is 5 ms, and is waited for at least once each way.
+        QVERIFY(evaluated(profilePlan())["iteration_time_s"].get<double>() > 0.340);
+    }
+
+    void theBreakdownAddsUpToTheIteration()
+    {
+        const json metrics = evaluated(profilePlan());
+        double sum = 0;
+        for (const auto &part : metrics["breakdown_s"])
+            sum += part.get<double>();
+        QVERIFY(isWithin(sum, metrics["iteration_time_s"].get<double>(), 1e-3));
+    }
+
+    void settingAKeyChangesTheAnswer()
+    {
+        const double before = evaluated(profilePlan())["iteration_time_s"].get<double>();
+        const Answer after = run(words("evaluate --format json --set workload.global_batch=16 --set cluster.wan_links[0].rtt_ms=20")
+                                 << plan(profilePlan()));
+        QVERIFY2(after.exitCode == 0, qPrintable(after.err));
+        // Eight micro-batches more, 30 ms each.
+        QVERIFY(json::parse(after.out)["iteration_time_s"].get<double>() >= before + 0.24);
+    }
+
+    void anUnknownKeyNamesTheNearest()
+    {
+        const Answer answer = run(words("evaluate --set parallelism.pipelin=8") << plan(profilePlan()));
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(QRegularExpression(QStringLiteral("parallelism.pipeline\\b"))), qPrintable(answer.err));
+        QCOMPARE(lineCount(answer.err), 1);
+        QVERIFY(answer.out.empty());
+        QCOMPARE(run(words("evaluate --set pipeline") << plan(profilePlan())).exitCode, 2);
+    }
+
+    void badJsonIsToldByLineAndColumn()
+    {
+        const QString path = write("broken.json", "{\n  \"format\": \"trainyard.plan\",\n  \"version\" 1\n}");
+        const Answer answer = run(words("evaluate") << path);
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(QRegularExpression(QStringLiteral("broken\\.json:3:\\d+: "))), qPrintable(answer.err));
+        QCOMPARE(lineCount(answer.err), 1);
+    }
+
+    void badValuesAreToldByPointerAllAtOnce()
+    {
+        json bad = profilePlan();
+        bad["cluster"]["datacenters"][0]["pools"][0]["nodes"] = -3;
+        bad["workload"]["precision"] = "fp12";
+        const Answer answer = run(words("evaluate -"), bytes(bad));
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(QLatin1String("/cluster/datacenters/0/pools/0/nodes")), qPrintable(answer.err));
+        QVERIFY2(answer.err.contains(QLatin1String("/workload/precision")), qPrintable(answer.err));
+        QVERIFY2(answer.err.contains(QLatin1String("bf16")), qPrintable(answer.err));
+        QCOMPARE(lineCount(answer.err), 2);
+    }
+
+    void anUnknownGpuNamesTheNearest()
+    {
+        json bad = profilePlan();
+        bad["cluster"]["datacenters"][0]["pools"][0]["gpu"] = "a100-sxm-80g";
+        const Answer answer = run(words("evaluate -"), bytes(bad));
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(QLatin1String("a100-sxm-80gb")), qPrintable(answer.err));
+    }
+
+    void aMissingFileIsBadInput()
+    {
+        const Answer answer = run(words("evaluate") << file("absent.json"));
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(QLatin1String("absent.json")), qPrintable(answer.err));
+        QCOMPARE(lineCount(answer.err), 1);
+    }
+
+    void anInfeasiblePlanIsAnAnswerUnlessFeasibilityIsAskedFor()
+    {
+        QCOMPARE(run(words("evaluate --require-feasible") << plan(profilePlan())).exitCode, 0);
+        json tooBig = profilePlan();
+        tooBig["parallelism"]["pipeline"] = 8;
+        tooBig.erase("placement");
+        const QString path = plan(tooBig);
+        const Answer answer = run(words("evaluate --format json") << path);
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        const json metrics = json::parse(answer.out);
+        QCOMPARE(metrics["feasible"].get<bool>(), false);
+        QVERIFY(!metrics["problems"].empty());
+        QVERIFY(metrics["iteration_time_s"].is_null());
+        QCOMPARE(run(words("evaluate --require-feasible") << path).exitCode, 1);
+    }
+
+    void theTraceHoldsTheWholeIteration()
+    {
+        const QString out = file("trace.json");
+        const Answer answer = run(words("evaluate --trace") << out << plan(profilePlan()));
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        const json trace = json::parse(read(out).toStdString());
+        double compute = 0, last = 0;
+        for (const json &event : trace["traceEvents"]) {
+            if (event["ph"] != "X")
+                continue;
+            if (event["cat"] == "forward" || event["cat"] == "backward")
+                compute += event["dur"].get<double>();
+            last = std::max(last, event["ts"].get<double>() + event["dur"].get<double>());
+        }
+        // Four stages, eight micro-batches, 30 ms each, in microseconds.
+        QVERIFY(std::abs(compute - 4 * 8 * 30e3) < 1);
+        QVERIFY(std::abs(last * 1e-6 - evaluated(profilePlan())["iteration_time_s"].get<double>()) < 1e-6);
+    }
+
+    void exportWritesWhatEvaluateWrites()
+    {
+        const QString path = plan(profilePlan()), trace = file("t.json"), table = file("t.csv");
+        QCOMPARE(run(words("evaluate --trace") << trace << QStringLiteral("--timeline") << table << path).exitCode, 0);
+        QCOMPARE(QByteArray::fromStdString(run(words("export --to chrome-trace") << path).out), read(trace));
+        QCOMPARE(QByteArray::fromStdString(run(words("export --to csv") << path).out), read(table));
+        QVERIFY(read(table).startsWith("datacenter,pipeline_class,"));
+    }
+
+    void nothingIsLeftBehindWhereTheFolderIsMissing()
+    {
+        const QString path = plan(profilePlan());
+        for (const QStringList &arguments : {words("report --out") << file("none/report.html") << path,
+                                             words("evaluate --trace") << file("none/t.json") << path}) {
+            const Answer answer = run(arguments);
+            QCOMPARE(answer.exitCode, 2);
+            QVERIFY2(answer.err.contains(QLatin1String("none/")), qPrintable(answer.err));
+            QVERIFY(answer.out.empty());
+        }
+        QVERIFY(!QFile::exists(file("none")));
+    }
+
+    void aFaultyPlanLeavesAnOlderReportUntouched()
+    {
+        const QString out = write("report.html", "older");
+        QCOMPARE(run(words("report --out") << out << file("absent.json")).exitCode, 2);
+        QCOMPARE(read(out), QByteArray("older"));
+        QCOMPARE(run(words("report --out") << out << plan(profilePlan())).exitCode, 0);
+        QVERIFY(read(out).startsWith("<!DOCTYPE html>"));
+        QCOMPARE(run(words("report --out") << file("report.md") << plan(profilePlan())).exitCode, 0);
+        QVERIFY(read(file("report.md")).startsWith("# profile"));
+        QVERIFY(QDir(m_folder->path()).entryList({QStringLiteral("*.part*")}).isEmpty());
+    }
+
+    void plansAreComparedInEveryFormat()
+    {
+        json other = profilePlan();
+        other["name"] = "slower";
+        other["profile"]["forward_ms"] = 20;
+        const QString first = plan(profilePlan()), second = write("slower.json", bytes(other));
+        const Answer asJson = run(words("compare --format json") << first << second);
+        QVERIFY2(asJson.exitCode == 0, qPrintable(asJson.err));
+        const json plans = json::parse(asJson.out)["plans"];
+        QCOMPARE(plans.size(), std::size_t(2));
+        QVERIFY(plans[1]["change"]["iteration_time_s"].get<double>() > 0.2);
+        QCOMPARE(lineCount(run(words("compare --format csv") << first << second).out), 3);
+        QVERIFY(run(words("compare") << first << QStringLiteral("-"), bytes(other)).out.find("slower") != std::string::npos);
+    }
+
+    void theExplanationFillsTheIteration()
+    {
+        const Answer answer = run(words("explain --format json") << plan(profilePlan()));
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        const json why = json::parse(answer.out);
+        const double iteration = why["iteration_time_s"].get<double>();
+        // Work on the critical path and the transit between it fill the iteration …
+        double sum = why["critical_path"]["in_transit_s"].get<double>();
+        for (const auto &kind : why["critical_path"]["by_kind"])
+            sum += kind["seconds"].get<double>();
+        QVERIFY(isWithin(sum, iteration, 1e-3));
+        // … and so do every stage's own seconds.
+        QCOMPARE(why["stages"].size(), std::size_t(4));
+        for (const auto &stage : why["stages"]) {
+            double own = 0;
+            for (const char *part : {"compute_s", "bubble_s", "wan_s", "pipeline_s", "reduce_s", "optimizer_s", "offload_s"})
+                own += stage[part].get<double>();
+            QVERIFY(isWithin(own, iteration, 1e-3));
+        }
+        QVERIFY(!why["better_parts"].empty());
+        QCOMPARE(run(words("explain") << plan(profilePlan())).exitCode, 0);
+    }
+
+    void theCatalogueIsListed_data()
+    {
+        QTest::addColumn<QString>("what");
+        QTest::addColumn<int>("atLeast");
+        QTest::newRow("gpus") << QStringLiteral("gpus") << 25;
+        QTest::newRow("models") << QStringLiteral("models") << 25;
+        QTest::newRow("links") << QStringLiteral("links") << 5;
+        QTest::newRow("prices") << QStringLiteral("prices") << 25;
+    }
+
+    void theCatalogueIsListed()
+    {
+        QFETCH(QString, what);
+        QFETCH(int, atLeast);
+        const Answer answer = run(words("catalog --format json") << what);
+        QCOMPARE(answer.exitCode, 0);
+        const json list = json::parse(answer.out)[what.toStdString()];
+        QVERIFY(int(list.size()) >= atLeast);
+        // A heading and a rule above one line each.
+        QCOMPARE(lineCount(run(words("catalog") << what).out), int(list.size()) + 2);
+    }
+
+    void theSchemasAreJson()
+    {
+        for (const char *what : {"plan", "metrics"}) {
+            const Answer answer = run({QStringLiteral("schema"), QLatin1String(what)});
+            QCOMPARE(answer.exitCode, 0);
+            QVERIFY(json::parse(answer.out).contains("properties"));
+        }
+    }
+
+private:
+    [[nodiscard]] QString file(const char *name) const { return m_folder->filePath(QLatin1String(name)); }
+    QString write(const char *name, const QByteArray &content) const
+    {
+        QFile out(file(name));
+        if (!out.open(QIODevice::WriteOnly) || out.write(content) != content.size())
+            qFatal("cannot write %s", name);
+        return out.fileName();
+    }
+    QString plan(const json &value) const { return write("plan.trainyard.json", bytes(value)); }
+    static QByteArray read(const QString &path)
+    {
+        QFile in(path);
+        return in.open(QIODevice::ReadOnly) ? in.readAll() : QByteArray();
+    }
+    json evaluated(const json &value) const
+    {
+        const Answer answer = run(words("evaluate --format json") << plan(value));
+        if (answer.exitCode != 0)
+            qWarning("%s", qPrintable(answer.err));
+        return answer.exitCode == 0 ? json::parse(answer.out) : json::parse(R"({"iteration_time_s": 0, "breakdown_s": {}})");
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+QTEST_APPLESS_MAIN(TstCommands)
+#include "tst_commands.moc"
