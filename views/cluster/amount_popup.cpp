@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
+#include <QPainter>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -16,13 +17,11 @@
 namespace trainyard {
 
 AmountPopup::AmountPopup(QWidget *parent)
-    : QFrame(parent)
+    : QWidget(parent)
     , m_amount(new QSpinBox(this))
     , m_where(new QLabel(this))
     , m_verdict(new QLabel(this))
 {
-    setFrameShape(QFrame::StyledPanel);
-    setAutoFillBackground(true);
     setAccessibleName(QStringLiteral("How many GPUs to move"));
     m_amount->setAccessibleName(QStringLiteral("GPUs to move"));
     auto *move = new QPushButton(QStringLiteral("Move"), this);
@@ -72,6 +71,15 @@ void AmountPopup::setVerdict(const QString &text, const QColor &colour)
     m_verdict->setText(text);
 }
 
+void AmountPopup::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(theme().accent, 1));
+    painter.setBrush(theme().panelRaised);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius, Theme::kRadius);
+}
+
 void AmountPopup::keyPressEvent(QKeyEvent *event)
 {
     if (event->key() == Qt::Key_Escape)
@@ -79,7 +87,7 @@ void AmountPopup::keyPressEvent(QKeyEvent *event)
     else if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
         emit answered(m_amount->value());
     else
-        QFrame::keyPressEvent(event);
+        QWidget::keyPressEvent(event);
 }
 
 } // namespace trainyard

@@ -3,14 +3,14 @@
 // Asks how many GPUs to move where the map shows no single ones. A child of the map, no window of its own; every change
 // of the number is a new preview. GUI thread.
 
-#include <QFrame>
+#include <QWidget>
 
 class QLabel;
 class QSpinBox;
 
 namespace trainyard {
 
-class AmountPopup : public QFrame {
+class AmountPopup : public QWidget {
     Q_OBJECT
 
 public:
@@ -27,6 +27,7 @@ signals:
     void dismissed();
 
 protected:
+    void paintEvent(QPaintEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
 
 private:

@@ -73,11 +73,11 @@ void addNode(Batch &batch, const PoolScene &pool, int node, const QRectF &rect)
     }
 }
 
-void addCells(Batch &batch, const PoolScene &pool, const NodeShape &shape, int node, QPointF origin)
+void addCells(Batch &batch, const PoolScene &pool, const NodeShape &shape, double gap, int node, QPointF origin)
 {
     for (int i = 0; i < pool.gpusPerNode; ++i) {
         const QPointF at = origin + QPointF(kNodePad + (i % shape.columns) * shape.pitch.width(), kNodePad + (i / shape.columns) * shape.pitch.height());
-        batch.add(pool.stageOfGpu[std::size_t(node * pool.gpusPerNode + i)], {at, QSizeF(shape.pitch.width() - 1, shape.pitch.height() - 1)});
+        batch.add(pool.stageOfGpu[std::size_t(node * pool.gpusPerNode + i)], {at, QSizeF(shape.pitch.width() - gap, shape.pitch.height() - gap)});
     }
 }
 
@@ -97,14 +97,14 @@ void paintNodes(QPainter &painter, const MapScene &scene, const IslandScene &isl
                 addNode(batch, pool, node, {at, shape.size});
             } else {
                 frames.emplace_back(at, shape.size);
-                addCells(batch, pool, shape, node, at);
+                addCells(batch, pool, shape, cellGap(place.unit), node, at);
             }
         }
     }
     if (!frames.empty()) {
         painter.setRenderHint(QPainter::Antialiasing, false);
         painter.setPen(Qt::NoPen);
-        painter.setBrush(theme().panel);
+        painter.setBrush(withAlpha(theme().panel, 0.55));
         painter.drawRects(frames.data(), int(frames.size()));
     }
     batch.paint(painter, scene.stages, stale);

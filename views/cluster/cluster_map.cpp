@@ -33,7 +33,7 @@ ClusterMap::ClusterMap(QWidget *parent)
     m_add->setPopupMode(QToolButton::InstantPopup);
     m_add->setToolButtonStyle(Qt::ToolButtonTextOnly);
     m_add->setAutoRaise(true);
-    m_add->setFocusPolicy(Qt::TabFocus);
+    m_add->setFocusPolicy(Qt::NoFocus);      // by keyboard: Insert, or the context menu
     auto *menu = new QMenu(m_add);
     m_add->setMenu(menu);
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
@@ -204,6 +204,13 @@ MapGhost ClusterMap::ghost() const
         const auto &stages = m_scene.islands[std::size_t(part.datacenter)].pools[std::size_t(part.pool)].stageOfGpu;
         for (int g = part.firstGpu; g < part.firstGpu + part.gpus && g < int(stages.size()) && ghost.stages.size() < 64; ++g)
             ghost.stages.push_back(stages[std::size_t(g)]);
+    }
+    if (carry.what.empty() && carry.island >= 0 && carry.island < int(m_scene.islands.size())) {
+        const auto &pools = m_scene.islands[std::size_t(carry.island)].pools;
+        for (auto pool = pools.rbegin(); pool != pools.rend(); ++pool) {
+            for (auto stage = pool->stageOfGpu.rbegin(); stage != pool->stageOfGpu.rend() && ghost.stages.size() < std::min<std::size_t>(64, std::size_t(carry.amount)); ++stage)
+                ghost.stages.push_back(*stage);
+        }
     }
     ghost.at = m_gesture.at();
     const bool byKeyboard = m_gesture.mode() == MapGesture::Mode::KeyCarrying;

@@ -10,6 +10,7 @@
 #include "views/cluster/map_menu.h"
 
 #include <QContextMenuEvent>
+#include <QLocale>
 #include <QMenu>
 
 #include <algorithm>
@@ -99,7 +100,7 @@ void ClusterMap::askHowMany()
     const int most = mostGpus(carry, m_plan->cluster);
     m_gesture.ask();
     m_popup->ask(m_gesture.at().toPoint(), carry.gpus(), most, pool.gpusPerNode,
-                 QStringLiteral("of %1 GPUs %2 → %3").arg(most).arg(label(m_plan->cluster, from), label(m_plan->cluster, to)));
+                 QStringLiteral("of %1 GPUs %2 → %3").arg(QLocale(QLocale::English).toString(most), label(m_plan->cluster, from), label(m_plan->cluster, to)));
     showPreview();
 }
 

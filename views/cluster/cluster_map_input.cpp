@@ -9,6 +9,7 @@
 #include <QApplication>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QToolButton>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -185,6 +186,7 @@ bool ClusterMap::focusKey(QKeyEvent *event)
             setSelection({*m_focus});
         removeSelection();
         return true;
+    case Qt::Key_Insert: m_add->showMenu(); return true;
     case Qt::Key_F2:
         if (m_focus && m_keyboard)
             edit(*m_focus);

@@ -30,17 +30,18 @@ int columnsWithin(double width, double node, double gap)
     return static_cast<int>(std::floor((width + gap + 1e-6) / (node + gap)));
 }
 
-double gridHeight(const GroupSpec &group, MapDetail detail, double unit, double width)
+/// Size of a group's grid within `width`; the height is infinite where not even one node fits.
+QSizeF gridSize(const GroupSpec &group, MapDetail detail, double unit, double width)
 {
     if (detail == MapDetail::Bars)
-        return kBarHeight;
+        return {width, kBarHeight};
     const QSizeF node = slotSize(group, detail, unit);
     const double gap = nodeGap(detail, unit);
-    const int columns = columnsWithin(width, node.width(), gap);
+    const int columns = std::min(columnsWithin(width, node.width(), gap), std::max(1, nodesOf(group)));
     if (columns < 1)
-        return std::numeric_limits<double>::infinity();
+        return {width, std::numeric_limits<double>::infinity()};
     const int rows = (nodesOf(group) + columns - 1) / columns;
-    return rows * (node.height() + gap) - gap;
+    return {columns * (node.width() + gap) - gap, rows * (node.height() + gap) - gap};
 }
 
 GroupLayout fillGroup(const GroupSpec &spec, MapDetail detail, double unit, QRectF grid)
@@ -67,10 +68,11 @@ NodeShape nodeShape(MapDetail detail, double unit, int gpusPerNode)
         return {1, 1, {unit, unit}, {unit - 1, unit - 1}};
     NodeShape shape;
     const int gpus = std::max(1, gpusPerNode);
-    shape.rows = gpus == 1 ? 1 : std::max(2, static_cast<int>(std::lround(std::sqrt(gpus / 2.0))));
+    shape.rows = gpus <= 2 ? 1 : std::max(2, static_cast<int>(std::lround(std::sqrt(gpus / 2.0))));
     shape.columns = (gpus + shape.rows - 1) / shape.rows;
     shape.pitch = {unit, std::round(unit * 1.5)};
-    shape.size = {shape.columns * shape.pitch.width() - 1 + 2 * kNodePad, shape.rows * shape.pitch.height() - 1 + 2 * kNodePad};
+    shape.size = {shape.columns * shape.pitch.width() - cellGap(unit) + 2 * kNodePad,
+                  shape.rows * shape.pitch.height() - cellGap(unit) + 2 * kNodePad};
     return shape;
 }
 
@@ -79,13 +81,32 @@ double nodeGap(MapDetail detail, double unit)
     return detail == MapDetail::Nodes ? 1 : std::clamp(std::round(unit * 0.5), 2.0, 6.0);
 }
 
-double bodyHeight(const IslandSpec &island, MapDetail detail, double unit, double width, double labelHeight)
+double cellGap(double unit)
 {
-    double height = 0;
-    for (const GroupSpec &group : island.groups)
-        height += gridHeight(group, detail, unit, width);
-    const double labels = island.groups.size() > 1 ? labelHeight * double(island.groups.size()) : 0;
-    return height + labels + kGroupGap * std::max(0.0, double(island.groups.size()) - 1);
+    return unit >= 12 ? 2 : 1;
+}
+
+GroupFlow flowGroups(const IslandSpec &island, MapDetail detail, double unit, double width, double labelHeight)
+{
+    GroupFlow flow;
+    const bool labelled = island.groups.size() > 1;
+    const double label = labelled ? labelHeight : 0;
+    double x = 0, y = 0, rowHeight = 0;
+    for (const GroupSpec &group : island.groups) {
+        QSizeF grid = gridSize(group, detail, unit, width);
+        const double whole = std::max(grid.width(), labelled ? group.labelWidth : 0);
+        if (x > 0 && x + whole > width + 0.5) {
+            y += rowHeight + kGroupGap;
+            x = rowHeight = 0;
+        }
+        flow.labels.emplace_back(x, y, std::min(whole, width - x), label);
+        flow.grids.emplace_back(x, y + label, grid.width(), grid.height());
+        flow.width = std::max(flow.width, x + whole);
+        rowHeight = std::max(rowHeight, label + grid.height());
+        x += whole + 2 * kGroupGap;
+    }
+    flow.height = y + rowHeight;
+    return flow;
 }
 
 IslandLayout fillIsland(const IslandSpec &spec, MapDetail detail, double unit, QRectF frame, const MapSpec &map)
@@ -94,21 +115,19 @@ IslandLayout fillIsland(const IslandSpec &spec, MapDetail detail, double unit, Q
     island.frame = frame;
     island.title = {frame.left(), frame.top(), frame.width(), map.titleHeight};
     const QRectF body = frame.adjusted(kIslandPad, map.titleHeight, -kIslandPad, -kIslandPad);
-    const double least = detail == MapDetail::Gpus ? 2 : kMinNodeUnit - 1;
-    while (unit > least && bodyHeight(spec, detail, unit, body.width(), map.labelHeight) > body.height() + 0.5)
-        unit -= 1;
+    const double least = detail == MapDetail::Gpus ? 2 : kMinUnit - 1;
+    GroupFlow flow = flowGroups(spec, detail, unit, body.width(), map.labelHeight);
+    while (unit > least && flow.height > body.height() + 0.5)
+        flow = flowGroups(spec, detail, --unit, body.width(), map.labelHeight);
     island.unit = unit;
-    double y = body.top();
-    const bool labelled = spec.groups.size() > 1;
-    for (const GroupSpec &group : spec.groups) {
-        const QRectF label = labelled ? QRectF(body.left(), y, body.width(), map.labelHeight)
-                                      : QRectF(body.left(), frame.top() + map.titleHeight / 2, body.width(), map.titleHeight / 2 - 2);
-        if (labelled)
-            y += map.labelHeight;
-        const double height = std::min(gridHeight(group, detail, unit, body.width()), std::max(0.0, body.bottom() - y));
-        island.groups.push_back(fillGroup(group, detail, unit, {body.left(), y, body.width(), height}));
-        island.groups.back().label = label;
-        y += height + kGroupGap;
+    for (std::size_t g = 0; g < spec.groups.size(); ++g) {
+        QRectF grid = flow.grids[g].translated(body.topLeft());
+        grid.setBottom(std::min(grid.bottom(), body.bottom()));
+        island.groups.push_back(fillGroup(spec.groups[g], detail, unit, grid));
+        // One group needs no label of its own: the island's subtitle is it.
+        island.groups.back().label = spec.groups.size() > 1
+            ? flow.labels[g].translated(body.topLeft())
+            : QRectF(body.left(), frame.top() + map.titleHeight / 2, body.width(), map.titleHeight / 2 - 2);
     }
     return island;
 }

@@ -9,6 +9,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kRounds = 90;
+constexpr double kShore = 0.06;            // share of the area that wishes leave free at the edges
 
 QPointF clampedCentre(QPointF centre, QSizeF size, const QRectF &area)
 {
@@ -23,25 +24,24 @@ QRectF around(QPointF centre, QSizeF size)
 }
 
 /// How much two centred boxes must still move apart along each axis; not positive where they are apart.
-QPointF penetration(const IslandWish &a, const IslandWish &b, double gap)
+QPointF penetration(const IslandWish &a, const IslandWish &b, QSizeF gap)
 {
-    return {(a.size.width() + b.size.width()) / 2 + gap - std::abs(a.centre.x() - b.centre.x()),
-            (a.size.height() + b.size.height()) / 2 + gap - std::abs(a.centre.y() - b.centre.y())};
+    return {(a.size.width() + b.size.width()) / 2 + gap.width() - std::abs(a.centre.x() - b.centre.x()),
+            (a.size.height() + b.size.height()) / 2 + gap.height() - std::abs(a.centre.y() - b.centre.y())};
 }
 
-/// Room that a pair has along an axis, as a share of what it would need side by side; > 1 = it fits.
 bool fitsAlong(double first, double second, double gap, double available)
 {
     return first + second + gap <= available + 1e-6;
 }
 
-bool separate(IslandWish &a, IslandWish &b, const QRectF &area, double gap, int round)
+bool separate(IslandWish &a, IslandWish &b, const QRectF &area, QSizeF gap, int round)
 {
     const QPointF deep = penetration(a, b, gap);
     if (deep.x() <= 0.01 || deep.y() <= 0.01)
         return false;
-    const bool fitsX = fitsAlong(a.size.width(), b.size.width(), gap, area.width());
-    const bool fitsY = fitsAlong(a.size.height(), b.size.height(), gap, area.height());
+    const bool fitsX = fitsAlong(a.size.width(), b.size.width(), gap.width(), area.width());
+    const bool fitsY = fitsAlong(a.size.height(), b.size.height(), gap.height(), area.height());
     bool alongX = deep.x() / std::max(1.0, area.width()) <= deep.y() / std::max(1.0, area.height());
     if (round > kRounds / 2 && round % 7 == 0)
         alongX = !alongX;                  // stuck against an edge: try the other way round
@@ -72,13 +72,14 @@ std::vector<QPointF> spreadPlaces(const std::vector<QPointF> &places, const std:
     for (std::size_t i = 0; i < places.size(); ++i) {
         const double x = 0.5 + (width > 0 ? (places[i].x() - west.x()) / width - 0.5 : 0) * useX;
         const double y = 0.5 - (height > 0 ? (places[i].y() - south.y()) / height - 0.5 : 0) * useY;
-        const QRectF room = area.adjusted(sizes[i].width() / 2, sizes[i].height() / 2, -sizes[i].width() / 2, -sizes[i].height() / 2);
+        const QSizeF size = sizes[i] + QSizeF(kShore * area.width(), kShore * area.height());
+        const QRectF room = area.adjusted(size.width() / 2, size.height() / 2, -size.width() / 2, -size.height() / 2);
         centres.emplace_back(room.left() + x * room.width(), room.top() + y * room.height());
     }
     return centres;
 }
 
-std::optional<std::vector<QRectF>> pushApart(const std::vector<IslandWish> &wishes, QRectF area, double gap)
+std::optional<std::vector<QRectF>> pushApart(const std::vector<IslandWish> &wishes, QRectF area, QSizeF gap)
 {
     std::vector<IslandWish> moving = wishes;
     double surface = 0;
@@ -106,14 +107,14 @@ std::optional<std::vector<QRectF>> pushApart(const std::vector<IslandWish> &wish
     return std::nullopt;
 }
 
-std::optional<std::vector<QRectF>> inRows(const std::vector<QSizeF> &sizes, QRectF area, double gap)
+std::optional<std::vector<QRectF>> inRows(const std::vector<QSizeF> &sizes, QRectF area, QSizeF gap)
 {
     const std::size_t count = sizes.size();
     for (std::size_t rows = 1; rows <= count; ++rows) {
         const std::size_t columns = (count + rows - 1) / rows;
         const QSizeF cell(area.width() / double(columns), area.height() / double(rows));
         const bool fits = std::ranges::all_of(sizes, [&](const QSizeF &s) {
-            return s.width() + (columns > 1 ? gap : 0) <= cell.width() && s.height() + (rows > 1 ? gap : 0) <= cell.height();
+            return s.width() + (columns > 1 ? gap.width() : 0) <= cell.width() && s.height() + (rows > 1 ? gap.height() : 0) <= cell.height();
         });
         if (!fits)
             continue;

@@ -92,27 +92,50 @@ double badness(const QRectF &card, const MapLayout &layout)
     return bad + 2 * (card.width() * card.height() - overlap(card, layout.area));
 }
 
-QRectF freeCard(const LinkLayout &link, QSizeF size, const MapLayout &layout)
+struct Place {
+    QRectF rect;
+    double bad = 1e18;                     // square pixels that hide something, weighted
+};
+
+Place freePlace(const LinkLayout &link, QSizeF size, const MapLayout &layout)
 {
     static constexpr std::array<double, 9> along{0.5, 0.42, 0.58, 0.34, 0.66, 0.25, 0.75, 0.15, 0.85};
     const QPointF chord = link.to - link.from;
     const double length = std::max(1.0, std::hypot(chord.x(), chord.y()));
     const QPointF across(-chord.y() / length, chord.x() / length);
     const double reach = std::abs(across.x()) * size.width() / 2 + std::abs(across.y()) * size.height() / 2 + 8;
-    QRectF best;
+    Place best;
     double bestCost = 1e18;
     for (const double side : {0.0, 1.0, -1.0, 2.0, -2.0}) {
         for (const double t : along) {
             const QPointF centre = pointOnLink(link, t) + across * (side * reach);
             const QRectF card(std::round(centre.x() - size.width() / 2), std::round(centre.y() - size.height() / 2), size.width(), size.height());
-            const double cost = badness(card, layout) + 40 * std::abs(side) + 60 * std::abs(t - 0.5);
+            const double bad = badness(card, layout);
+            const double cost = bad + 40 * std::abs(side) + 60 * std::abs(t - 0.5);
             if (cost < bestCost) {
                 bestCost = cost;
-                best = card;
+                best = {card, bad};
             }
         }
     }
     return best;
+}
+
+/// The whole card where it hides next to nothing, else its short form, else none.
+void placeCard(const LinkSpec &spec, LinkLayout &link, const MapLayout &layout)
+{
+    constexpr double tolerated = 0.12;     // of the card's surface
+    for (const bool chip : {false, true}) {
+        const QSizeF size = chip ? spec.chip : spec.card;
+        if (size.isEmpty())
+            continue;
+        const Place place = freePlace(link, size, layout);
+        if (place.bad > tolerated * size.width() * size.height())
+            continue;
+        link.card = place.rect;
+        link.isChip = chip;
+        return;
+    }
 }
 
 } // namespace
@@ -131,7 +154,7 @@ void layOutLinks(const MapSpec &spec, MapLayout &layout)
         if (wanted.a >= 0 && wanted.b >= 0 && wanted.a < islands && wanted.b < islands && wanted.a != wanted.b)
             link = route(layout, wanted.a, wanted.b);
         if (link.visible)
-            link.card = freeCard(link, wanted.card, layout);
+            placeCard(wanted, link, layout);
         layout.links.push_back(link);
     }
 }

@@ -81,7 +81,7 @@ MapHit inGrid(const MapLayout &layout, const GroupLayout &group, int island, QPo
         const int first = node * pool.gpusPerNode;
         if (layout.detail == MapDetail::Gpus) {
             for (int gpu = first; gpu < first + pool.gpusPerNode; ++gpu) {
-                if (gpuRect(layout, island, pool.pool, gpu).adjusted(0, 0, 1, 1).contains(at))
+                if (gpuRect(layout, island, pool.pool, gpu).adjusted(0, 0, 2, 2).contains(at))
                     return {MapHit::Kind::Gpu, island, pool.pool, gpu, -1};
             }
         }
@@ -140,7 +140,8 @@ QRectF gpuRect(const MapLayout &layout, int island, int pool, int gpu)
     const NodeShape shape = nodeShape(layout.detail, place.island->unit, perNode);
     const int local = gpu % perNode;
     return {node.left() + kNodePad + (local % shape.columns) * shape.pitch.width(),
-            node.top() + kNodePad + (local / shape.columns) * shape.pitch.height(), shape.pitch.width() - 1, shape.pitch.height() - 1};
+            node.top() + kNodePad + (local / shape.columns) * shape.pitch.height(), shape.pitch.width() - cellGap(place.island->unit),
+            shape.pitch.height() - cellGap(place.island->unit)};
 }
 
 QRectF poolRect(const MapLayout &layout, int island, int pool)

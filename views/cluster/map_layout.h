@@ -23,6 +23,7 @@ struct PoolSpec {
 
 struct GroupSpec {                         // pools of one GPU type, laid out as one run of nodes
     std::vector<PoolSpec> pools;
+    double labelWidth = 60;                // groups that are narrow enough stand side by side
 };
 
 struct IslandSpec {
@@ -35,6 +36,7 @@ struct IslandSpec {
 struct LinkSpec {
     int a = 0, b = 0;
     QSizeF card;
+    QSizeF chip;                           // the card's short form, where there is little room
 };
 
 struct MapSpec {
@@ -68,7 +70,8 @@ struct IslandLayout {
 
 struct LinkLayout {
     QPointF from, bend, to;                // a quadratic curve between the islands' edges
-    QRectF card;
+    QRectF card;                           // null where there is no room at all
+    bool isChip = false;                   // the card has its short form
     bool visible = false;                  // false where the islands touch
 };
 

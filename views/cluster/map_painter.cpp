@@ -92,6 +92,11 @@ void paintLink(QPainter &painter, const LinkScene &link, const LinkLayout &place
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(t.panel, width + 3, Qt::SolidLine, Qt::FlatCap));
     painter.drawPath(path);
+    if (!place.card.isEmpty()) {           // a card that had to move aside stays tied to its link
+        const QPointF middle = pointOnLink(place, 0.5);
+        painter.setPen(QPen(t.border, 1));
+        painter.drawLine(place.card.center(), middle);
+    }
     const bool idle = link.evaluated && link.utilization <= 0;
     painter.setPen(QPen(colour, width, idle ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap));
     painter.drawPath(path);
@@ -108,6 +113,10 @@ void paintLinkCard(QPainter &painter, const LinkScene &link, const LinkLayout &p
     painter.setFont(smallFont());
     const QRectF inner = place.card.adjusted(kCardPad, 4, -kCardPad, -4);
     painter.setPen(stale ? t.textFaint : t.text);
+    if (place.isChip) {
+        painter.drawText(place.card, Qt::AlignCenter, link.brief);
+        return;
+    }
     painter.drawText(QRectF(inner.left(), inner.top(), inner.width(), first), Qt::AlignCenter, link.head);
     if (link.foot.isEmpty())
         return;
@@ -141,6 +150,7 @@ MapSpec measureScene(const MapScene &scene, const Plan &plan)
         shape.minWidth = std::max({130.0, std::min(title, 260.0), std::min(widthOf(island.subtitle, smallFont()), 300.0)}) + 2 * kIslandTextPad + 2;
         for (const GroupScene &group : island.groups) {
             GroupSpec run;
+            run.labelWidth = widthOf(group.label, smallFont()) + 4;
             for (const int pool : group.pools)
                 run.pools.push_back({pool, island.pools[std::size_t(pool)].nodes, island.pools[std::size_t(pool)].gpusPerNode});
             shape.groups.push_back(std::move(run));
@@ -148,18 +158,20 @@ MapSpec measureScene(const MapScene &scene, const Plan &plan)
         spec.islands.push_back(std::move(shape));
     }
     for (const LinkScene &link : scene.links) {
-        const double width = std::max({84.0, widthOf(link.head, smallFont()), widthOf(link.foot, smallFont())});
+        const double width = std::max({76.0, widthOf(link.head, smallFont()), widthOf(link.foot, smallFont())});
         const double bar = link.utilization > 0 ? 5 : 0;
-        spec.links.push_back({link.a, link.b, QSizeF(width + 2 * kCardPad, (link.foot.isEmpty() ? 1 : 2) * second + 8 + bar)});
+        const QSizeF card(width + 2 * kCardPad, (link.foot.isEmpty() ? 1 : 2) * second + 8 + bar);
+        spec.links.push_back({link.a, link.b, card, QSizeF(widthOf(link.brief, smallFont()) + 10, second + 4)});
     }
     return spec;
 }
 
 QColor useColour(double utilization)
 {
-    const Theme &t = theme();
+    // Three hues of the product's colour-blind-safe set that differ in lightness as well.
+    const QColor calm = theme().work(WorkKind::Prefill), busy = theme().work(WorkKind::WanTransfer), full = theme().work(WorkKind::Optimizer);
     const double use = std::clamp(utilization, 0.0, 1.0);
-    return use < 0.6 ? blend(t.good, t.warning, std::max(0.0, use - 0.3) / 0.3) : blend(t.warning, t.bad, (use - 0.6) / 0.4);
+    return use < 0.6 ? blend(calm, busy, std::clamp((use - 0.3) / 0.3, 0.0, 1.0)) : blend(busy, full, std::clamp((use - 0.7) / 0.25, 0.0, 1.0));
 }
 
 void paintMap(QPainter &painter, const MapScene &scene, const MapLayout &layout, bool stale)
@@ -171,7 +183,7 @@ void paintMap(QPainter &painter, const MapScene &scene, const MapLayout &layout,
     for (std::size_t i = 0; i < layout.islands.size(); ++i)
         paintIsland(painter, scene, scene.islands[i], layout, layout.islands[i], stale);
     for (std::size_t i = 0; i < layout.links.size(); ++i) {
-        if (layout.links[i].visible)
+        if (layout.links[i].visible && !layout.links[i].card.isEmpty())
             paintLinkCard(painter, scene.links[i], layout.links[i], stale);
     }
 }

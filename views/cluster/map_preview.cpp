@@ -67,6 +67,8 @@ QString MapPreview::verdict(const Evaluation *before) const
         text = QStringLiteral("%1 an iteration").arg(formatSeconds(now));
     if (problem)
         text += (text.isEmpty() ? QString() : QStringLiteral("  ")) + QString::fromStdString(problem->text);
+    else if (m_evaluation->metrics.memory && m_evaluation->metrics.memory->fits)
+        text += QStringLiteral("  fits");
     return text;
 }
 

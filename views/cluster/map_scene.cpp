@@ -5,10 +5,11 @@
 #include "models/text/format.h"
 
 #include <QLocale>
+#include <QRegularExpression>
 #include <QStringList>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <set>
 
 namespace trainyard {
@@ -18,6 +19,18 @@ namespace {
 QString text(const std::string &s)
 {
     return QString::fromStdString(s);
+}
+
+/// "36.0 ms" -> "36 ms": a label has no room for zeros that say nothing.
+QString trimmed(QString number)
+{
+    static const QRegularExpression zeros(QStringLiteral("\\.0+(?= )|(\\.\\d*?[1-9])0+(?= )"));
+    return number.replace(zeros, QStringLiteral("\\1"));
+}
+
+QString wholePercent(double share)
+{
+    return share > 0 && share < 0.01 ? QStringLiteral("<1 %") : QStringLiteral("%1 %").arg(std::lround(share * 100));
 }
 
 QString gpuCount(int gpus)
@@ -149,15 +162,18 @@ LinkScene buildLink(const Plan &plan, const WanLink &link, const WanLinkUse *use
     };
     scene.name = label(scene.a, link.between[0]) + QStringLiteral(" – ") + label(scene.b, link.between[1]);
     scene.capacityGbps = link.capacityGbps;
-    const QString rtt = formatSeconds(link.rttMs * 1e-3);
+    const QString rtt = trimmed(formatSeconds(link.rttMs * 1e-3));
+    scene.brief = rtt;
     if (use && use->totalBytes() > 0) {
         scene.evaluated = true;
         scene.utilization = use->utilization;
-        scene.head = QStringLiteral("%1 · %2").arg(rtt, formatGbps(use->nodePairGbps));
-        scene.foot = QStringLiteral("%1 flows · %2").arg(use->tcpConnections).arg(formatPercent(use->utilization));
+        scene.brief = wholePercent(use->utilization);
+        scene.head = QStringLiteral("%1 · %2").arg(rtt, trimmed(formatGbps(use->nodePairGbps)));
+        scene.foot = QStringLiteral("%1 %2 · %3").arg(use->tcpConnections)
+                         .arg(use->tcpConnections == 1 ? QStringLiteral("flow") : QStringLiteral("flows"), scene.brief);
     } else {
         scene.evaluated = use != nullptr;
-        scene.head = QStringLiteral("%1 · %2").arg(rtt, formatGbps(link.capacityGbps));
+        scene.head = QStringLiteral("%1 · %2").arg(rtt, trimmed(formatGbps(link.capacityGbps)));
         scene.foot = use ? QStringLiteral("not used") : QString();
     }
     return scene;
@@ -262,14 +278,14 @@ QStringList linkCard(const MapScene &scene, const Plan &plan, const Evaluation *
         return {};
     const WanLink &wan = plan.cluster.wanLinks[std::size_t(link)];
     QStringList lines{scene.links[std::size_t(link)].name};
-    lines += QStringLiteral("%1 · %2 each way · %3 a node pair").arg(formatSeconds(wan.rttMs * 1e-3), formatGbps(wan.capacityGbps), formatGbps(wan.nodePairGbps));
+    lines += QStringLiteral("%1 · %2 each way · %3 a node pair").arg(trimmed(formatSeconds(wan.rttMs * 1e-3)), trimmed(formatGbps(wan.capacityGbps)), trimmed(formatGbps(wan.nodePairGbps)));
     if (!evaluation || !evaluation->plan || evaluation->plan->cluster != plan.cluster)
         return lines;
     const auto use = std::ranges::find(evaluation->metrics.wanLinks, link, &WanLinkUse::link);
     if (use == evaluation->metrics.wanLinks.end() || use->totalBytes() <= 0)
         return lines + QStringList{QStringLiteral("carries nothing")};
     lines += QStringLiteral("%1 an iteration, %2 of the capacity").arg(formatBytes(use->totalBytes()), formatPercent(use->utilization));
-    lines += QStringLiteral("a node pair reaches %1 with %2 TCP connections").arg(formatGbps(use->nodePairGbps)).arg(use->tcpConnections);
+    lines += QStringLiteral("a node pair reaches %1 with %2 TCP connections").arg(trimmed(formatGbps(use->nodePairGbps))).arg(use->tcpConnections);
     return lines;
 }
 

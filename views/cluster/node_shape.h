@@ -10,7 +10,8 @@ inline constexpr double kIslandPad = 10;       // between an island's frame and 
 inline constexpr double kNodePad = 2;          // between a node's frame and its cells
 inline constexpr double kGroupGap = 7;         // between groups of one island
 inline constexpr double kBarHeight = 22;
-inline constexpr int kMaxUnit = 26, kMinGpuUnit = 4, kMinNodeUnit = 4;   // cell = unit − 1 pixel
+inline constexpr int kMinUnit = 4;             // a cell of 3 pixels
+inline constexpr int kMaxGpuUnit = 12, kMaxNodeUnit = 11;   // larger cells say no more, and leave no sea
 
 struct NodeShape {
     int columns = 1, rows = 1;                 // of GPU cells
@@ -20,8 +21,16 @@ struct NodeShape {
 
 [[nodiscard]] NodeShape nodeShape(MapDetail detail, double unit, int gpusPerNode);
 [[nodiscard]] double nodeGap(MapDetail detail, double unit);
-/// Height of the contents below the title at a given width; infinite where not even one node fits.
-[[nodiscard]] double bodyHeight(const IslandSpec &island, MapDetail detail, double unit, double width, double labelHeight);
+/// Between the GPU cells of a node.
+[[nodiscard]] double cellGap(double unit);
+
+struct GroupFlow {
+    std::vector<QRectF> labels, grids;         // relative to the body's corner; no labels where there is one group
+    double height = 0;                         // infinite where not even one node fits
+    double width = 0;                          // what is really used
+};
+/// Groups in rows, as many beside each other as the width takes.
+[[nodiscard]] GroupFlow flowGroups(const IslandSpec &island, MapDetail detail, double unit, double width, double labelHeight);
 /// Fills an island's frame, with the largest unit up to `unit` at which the contents fit.
 [[nodiscard]] IslandLayout fillIsland(const IslandSpec &spec, MapDetail detail, double unit, QRectF frame, const MapSpec &map);
 
