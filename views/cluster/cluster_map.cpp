@@ -60,8 +60,11 @@ void ClusterMap::setPlan(PlanPtr plan)
         return;
     const bool sameShape = plan && m_plan && plan->cluster == m_plan->cluster;
     m_plan = std::move(plan);
-    if (m_preview.edit() && m_preview.edit()->next == m_plan && m_preview.evaluation())
-        m_evaluation = m_preview.evaluation();
+    if (m_preview.edit() && m_preview.edit()->next == m_plan) {
+        if (m_preview.evaluation())
+            m_evaluation = m_preview.evaluation();
+        m_preview.clear();                 // came true: nothing to cancel
+    }
     if (!sameShape) {
         cancelGesture();
         setSelection({});
