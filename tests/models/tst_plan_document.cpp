@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/plan_document.h"
+
+#include "core/plan/plan_io.h"
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace trainyard;
+
+namespace {
+
+PlanPtr plan(int microBatch)
+{
+    Plan made;
+    made.name = "Test";
+    Pool pool{.id = "p", .gpu = "h100-sxm-80gb", .inlineGpu = {}, .nodes = 2, .gpusPerNode = 8, .usdPerGpuHour = {}, .ssd = {}, .host = {}, .extra = {}};
+    Datacenter here;
+    here.id = "here";
+    here.pools.push_back(pool);
+    made.cluster.datacenters.push_back(here);
+    made.workload.model = "llama-3-8b";
+    made.workload.globalBatch = 64;
+    made.workload.microBatch = microBatch;
+    return std::make_shared<const Plan>(made);
+}
+
+void overwrite(const QString &path, const QByteArray &content)
+{
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(content);
+}
+
+} // namespace
+
+class PlanDocumentTest : public QObject {
+    Q_OBJECT
+private slots:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void undoAndRedoRestoreTheVeryPlans()
+    {
+        const PlanPtr first = plan(1), second = plan(2), third = plan(4);
+        PlanDocument document(first, {});
+        document.apply(second);
+        document.apply(third);
+        document.undoStack().undo();
+        QCOMPARE(document.plan(), second);
+        document.undoStack().undo();
+        QCOMPARE(document.plan(), first);
+        document.undoStack().redo();
+        document.undoStack().redo();
+        QCOMPARE(document.plan(), third);
+    }
+    void aStepIsNamedByItsDifference()
+    {
+        PlanDocument document(plan(1), {});
+        document.apply(plan(2));
+        QCOMPARE(document.undoStack().undoText(), QStringLiteral("Micro-batch 1 → 2"));
+        document.apply(plan(4), "Four at a time");
+        QCOMPARE(document.undoStack().undoText(), QStringLiteral("Four at a time"));
+    }
+    void anEqualPlanIsNoStep()
+    {
+        PlanDocument document(plan(1), {});
+        document.apply(plan(1));
+        QCOMPARE(document.undoStack().count(), 0);
+        QVERIFY(!document.isModified());
+    }
+    void stepsOfOneKeyMerge()
+    {
+        PlanDocument document(plan(1), {});
+        for (const int b : {2, 3, 4})
+            document.apply(plan(b), {}, "microBatch");
+        QCOMPARE(document.undoStack().count(), 1);
+        QCOMPARE(document.undoStack().undoText(), QStringLiteral("Micro-batch 1 → 4"));
+        document.apply(plan(8), {}, "another");
+        QCOMPARE(document.undoStack().count(), 2);
+    }
+    void mergedStepsThatEndAtTheirOriginVanish()
+    {
+        PlanDocument document(plan(1), {});
+        document.apply(plan(2), {}, "microBatch");
+        document.apply(plan(1), {}, "microBatch");
+        QCOMPARE(document.undoStack().count(), 0);
+        QCOMPARE(*document.plan(), *plan(1));
+        QVERIFY(!document.isModified());
+    }
+    void aPreviewDoesNotTouchTheStackOrThePlan()
+    {
+        const PlanPtr first = plan(1), tried = plan(2);
+        PlanDocument document(first, {});
+        QSignalSpy shown(&document, &PlanDocument::shownPlanChanged), committed(&document, &PlanDocument::planChanged);
+        document.preview(tried, "Try two");
+        QCOMPARE(document.plan(), first);
+        QCOMPARE(document.shownPlan(), tried);
+        document.endPreview();
+        QCOMPARE(document.shownPlan(), first);
+        QCOMPARE(document.undoStack().count(), 0);
+        QCOMPARE(committed.count(), 0);
+        QCOMPARE(shown.count(), 2);
+        QVERIFY(shown[0][1].toBool() && !shown[1][1].toBool());
+        QVERIFY(!document.isModified());
+    }
+    void committingWhatIsPreviewedIsOneStep()
+    {
+        const PlanPtr first = plan(1), tried = plan(2);
+        PlanDocument document(first, {});
+        document.preview(tried, "Try two");
+        document.apply(tried);
+        QVERIFY(!document.isPreviewing());
+        QCOMPARE(document.undoStack().count(), 1);
+        document.undoStack().undo();
+        QCOMPARE(document.plan(), first);
+    }
+    void aSavedPlanOpensAsItWas()
+    {
+        const QString path = file();
+        PlanDocument document(plan(1), {});
+        document.apply(plan(2));
+        QVERIFY(document.isModified());
+        saveAs(document, path);
+        QVERIFY(!document.isModified());
+        QCOMPARE(document.path(), path);
+
+        PlanDocument other(plan(1), {});
+        open(other, path);
+        Plan expected = *document.plan();
+        expected.baseDir = other.plan()->baseDir;
+        QCOMPARE(*other.plan(), expected);
+        QVERIFY(!other.isModified());
+        QCOMPARE(other.undoStack().count(), 0);
+    }
+    void modifiedFollowsUndoAcrossASave()
+    {
+        PlanDocument document(plan(1), {});
+        document.apply(plan(2));
+        saveAs(document, file());
+        document.undoStack().undo();
+        QVERIFY(document.isModified());
+        document.undoStack().redo();
+        QVERIFY(!document.isModified());
+    }
+    void aBadFileLeavesThePlanAndTellsWhatIsWrong()
+    {
+        overwrite(file(), R"({"format": "trainyard.plan", "version": 1, "cluster": 3})");
+        PlanDocument document(plan(1), {});
+        const PlanPtr before = document.plan();
+        QSignalSpy failed(&document, &PlanDocument::openFailed);
+        document.open(file());
+        QVERIFY(failed.wait());
+        const auto errors = failed[0][1].value<Errors>();
+        QVERIFY(!errors.empty());
+        QVERIFY(QString::fromStdString(toString(errors.front())).contains("/cluster"));
+        QCOMPARE(document.plan(), before);
+    }
+    void aMissingFileTellsSo()
+    {
+        PlanDocument document(plan(1), {});
+        QSignalSpy failed(&document, &PlanDocument::openFailed);
+        document.open(m_folder->filePath("nowhere.json"));
+        QVERIFY(failed.wait());
+        QVERIFY(failed[0][1].value<Errors>().front().code == ErrorCode::CannotRead);
+    }
+    void aSampleBecomesAnUntitledPlan()
+    {
+        QVERIFY(writePlan(*plan(3), file().toStdString()));
+        PlanDocument document(plan(1), {});
+        QSignalSpy replaced(&document, &PlanDocument::replaced);
+        document.openAsNew(file());
+        QVERIFY(replaced.wait());
+        QVERIFY(document.path().isEmpty());
+        QVERIFY(!document.isModified());
+        QCOMPARE(document.plan()->workload.microBatch, 3);
+    }
+    void anotherProgramsWriteIsNoticedAndOnesOwnIsNot()
+    {
+        PlanDocument document(plan(1), {});
+        QSignalSpy changed(&document, &PlanDocument::changedOnDisk);
+        saveAs(document, file());
+        QVERIFY(!changed.wait(500));
+        overwrite(file(), QByteArray::fromStdString(formatPlan(*plan(7))));
+        QVERIFY(changed.wait());
+        open(document, file());
+        QCOMPARE(document.plan()->workload.microBatch, 7);
+    }
+    void aFileReplacedByRenamingIsNoticedEachTime()
+    {
+        PlanDocument document(plan(1), {});
+        saveAs(document, file());
+        QSignalSpy changed(&document, &PlanDocument::changedOnDisk);
+        for (int b = 2; b < 4; ++b) {
+            QVERIFY(writePlan(*plan(b), file().toStdString()));    // writes beside it and renames
+            QVERIFY(changed.wait());
+        }
+        QCOMPARE(changed.count(), 2);
+    }
+    void aRemovedFileIsNoticed()
+    {
+        PlanDocument document(plan(1), {});
+        saveAs(document, file());
+        QSignalSpy removed(&document, &PlanDocument::removedOnDisk);
+        QVERIFY(QFile::remove(file()));
+        QVERIFY(removed.wait());
+    }
+    void aRelativeModelPathFollowsAPlanSavedElsewhere()
+    {
+        Plan moved = *plan(1);
+        moved.baseDir = "/somewhere/plans";
+        moved.workload.model = "../models/config.json";
+        QCOMPARE(rebased(moved, "/somewhere/else/deep").workload.model, std::string("../../models/config.json"));
+        QCOMPARE(rebased(moved, "/somewhere/plans").workload.model, std::string("../models/config.json"));
+        moved.workload.model = "llama-3-8b";
+        QCOMPARE(rebased(moved, "/elsewhere").workload.model, std::string("llama-3-8b"));
+    }
+    void whatACrashLeftIsOfferedAndRestored()
+    {
+        const QString state = m_folder->filePath("state");
+        {
+            PlanDocument crashed(plan(1), state);
+            crashed.apply(plan(5));
+            crashed.recovery().flush();
+        }                                      // ends without saving or giving up
+        PlanDocument next(plan(1), state);
+        QSignalSpy found(&next.recovery(), &Recovery::found);
+        next.recovery().search();
+        QVERIFY(found.wait());
+        const auto recovered = found[0][0].value<RecoveredPlan>();
+        QVERIFY(describe(recovered).contains("“Test”"));
+        next.restore(recovered);
+        QCOMPARE(next.plan()->workload.microBatch, 5);
+        QVERIFY(next.isModified());
+    }
+    void aWindowThatLivesIsNotOffered()
+    {
+        const QString state = m_folder->filePath("state");
+        PlanDocument living(plan(1), state);
+        living.apply(plan(5));
+        living.recovery().flush();
+        PlanDocument next(plan(1), state);
+        QSignalSpy found(&next.recovery(), &Recovery::found);
+        next.recovery().search();
+        QVERIFY(!found.wait(400));
+    }
+    void savedWorkIsNotOffered()
+    {
+        const QString state = m_folder->filePath("state");
+        {
+            PlanDocument document(plan(1), state);
+            document.apply(plan(5));
+            document.recovery().flush();
+            saveAs(document, file());
+        }
+        PlanDocument next(plan(1), state);
+        QSignalSpy found(&next.recovery(), &Recovery::found);
+        next.recovery().search();
+        QVERIFY(!found.wait(400));
+    }
+
+private:
+    QString file() const { return m_folder->filePath("plan.trainyard.json"); }
+    static void saveAs(PlanDocument &document, const QString &path)
+    {
+        QSignalSpy saved(&document, &PlanDocument::saved);
+        document.saveAs(path);
+        QVERIFY(saved.wait());
+    }
+    static void open(PlanDocument &document, const QString &path)
+    {
+        QSignalSpy replaced(&document, &PlanDocument::replaced);
+        document.open(path);
+        QVERIFY(replaced.wait());
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+QTEST_GUILESS_MAIN(PlanDocumentTest)
+#include "tst_plan_document.moc"
