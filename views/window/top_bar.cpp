@@ -27,9 +27,9 @@ const std::vector<MenuList> &menuLists()
          {"file.new", "samples", "file.open", "recent", "-", "file.save", "file.saveAs", "file.reload", "-", "file.screenshot", "-", "file.quit"}},
         {QT_TRANSLATE_NOOP("TopBar", "&Edit"), {"edit.undo", "edit.redo", "-", "edit.copyNumbers"}},
         {QT_TRANSLATE_NOOP("TopBar", "&View"),
-         {"timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "-", "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload",
+         {"timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "timeline.criticalPath", "timeline.find", "-", "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload",
           "view.why", "view.problems", "-", "theme.system", "theme.light", "theme.dark", "theme.highContrast", "-", "view.resetLayout", "view.fullScreen"}},
-        {QT_TRANSLATE_NOOP("TopBar", "&Plan"), {"plan.model", "plan.addDatacenter", "-", "plan.pinBaseline", "plan.clearBaseline", "plan.restoreBaseline"}},
+        {QT_TRANSLATE_NOOP("TopBar", "&Plan"), {"plan.model", "plan.addDatacenter", "plan.editSelection", "plan.removeSelection", "plan.resetPositions", "-", "plan.pinBaseline", "plan.clearBaseline", "plan.restoreBaseline"}},
         {QT_TRANSLATE_NOOP("TopBar", "&Help"), {"help.palette", "help.keys", "help.tour", "-", "help.about"}},
     };
     return lists;

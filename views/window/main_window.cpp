@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/main_window.h"
+
+#include "models/sample_plans.h"
+#include "views/cluster/cluster_map.h"
+#include "views/commands/command_palette.h"
+#include "views/commands/shortcut_overlay.h"
+#include "views/panels/strategy_panel.h"
+#include "views/panels/workload_editor.h"
+#include "views/timeline/timeline_view.h"
+#include "views/window/file_actions.h"
+#include "views/window/message_bar.h"
+#include "views/window/prompts.h"
+#include "views/window/top_bar.h"
+#include "views/window/tour_strip.h"
+#include "views/window/window_commands.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDir>
+#include <QFileInfo>
+#include <QMenu>
+#include <QMimeData>
+#include <QSettings>
+#include <QVBoxLayout>
+
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+constexpr QSize kLeast(1024, 640), kFirst(1440, 900);
+constexpr std::array kThemeNames{"system", "light", "dark", "high-contrast"};
+
+QString droppedFile(const QMimeData *data)
+{
+    const QList<QUrl> urls = data->urls();
+    return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
+}
+
+} // namespace
+
+MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts &prompts, QWidget *parent)
+    : QMainWindow(parent), m_models(models), m_recent(recent), m_prompts(prompts), m_theme(rememberedTheme()), m_commands(this),
+      m_workbench(new Workbench(models)), m_messages(new MessageBar), m_tour(new TourStrip),
+      m_files(new FileActions(models.document, recent, prompts, *m_messages, this)),
+      m_palette(new CommandPalette(m_commands, this)), m_overlay(new ShortcutOverlay(m_commands, this))
+{
+    addCommands(m_commands, *this, prompts);
+    m_top = new TopBar(m_commands);
+    setMenuWidget(m_top);
+    auto *central = new QWidget(this);
+    auto *layout = new QVBoxLayout(central);
+    layout->setContentsMargins(0, 4, 0, 0);
+    layout->setSpacing(Theme::kGap);
+    auto *notices = new QWidget(central);
+    auto *noticeLayout = new QVBoxLayout(notices);
+    noticeLayout->setContentsMargins(Theme::kGap, 0, Theme::kGap, 0);
+    noticeLayout->setSpacing(4);
+    noticeLayout->addWidget(m_messages);
+    noticeLayout->addWidget(m_tour);
+    layout->addWidget(notices);
+    layout->addWidget(m_workbench, 1);
+    setCentralWidget(central);
+    setMinimumSize(kLeast);
+    resize(kFirst);
+    setAcceptDrops(true);
+    connectModels();
+    updateTitle();
+    fillRecentMenu();
+    m_commands.refresh();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::connectModels()
+{
+    PlanDocument &document = m_models.document;
+    for (const auto signal : {&PlanDocument::planChanged, &PlanDocument::replaced})
+        connect(&document, signal, this, &MainWindow::updateTitle);
+    connect(&document, &PlanDocument::modifiedChanged, this, &MainWindow::updateTitle);
+    connect(&document, &PlanDocument::pathChanged, this, &MainWindow::updateTitle);
+    connect(&document.undoStack(), &QUndoStack::indexChanged, &m_commands, &CommandRegistry::refresh);
+    connect(&m_models.bridge, &EvaluationBridge::baselineChanged, &m_commands, &CommandRegistry::refresh);
+    connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, &m_commands, [this, isFirst = true]() mutable {
+        if (std::exchange(isFirst, false))
+            m_commands.refresh();
+    });
+    connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);
+    connect(m_top->samplesMenu(), &QMenu::aboutToShow, this, &MainWindow::fillSamplesMenu);
+    connect(m_workbench->workload, &WorkloadEditor::configFileRequested, m_files, &FileActions::chooseModelConfig);
+    connect(m_tour, &TourStrip::stepShown, this, [this](int step) {
+        const std::array<QWidget *, 3> panels{m_workbench->map, m_workbench->strategies, m_workbench->timeline};
+        m_workbench->reveal(panels[std::size_t(step)]);
+    });
+}
+
+void MainWindow::updateTitle()
+{
+    const PlanDocument &document = m_models.document;
+    const bool isModified = document.isModified();
+    setWindowModified(isModified);
+    setWindowTitle(tr("%1[*] — Trainyard").arg(document.displayName()));
+    setWindowFilePath(document.path());
+    m_top->setTitle(document.displayName(), isModified);
+    m_commands.refresh();
+}
+
+void MainWindow::fillRecentMenu()
+{
+    QMenu *menu = m_top->recentMenu();
+    menu->clear();
+    menu->setEnabled(!m_recent.paths().isEmpty());
+    for (const QString &path : m_recent.paths()) {
+        QAction *action = menu->addAction(QFileInfo(path).fileName());
+        action->setToolTip(QDir::toNativeSeparators(path));
+        connect(action, &QAction::triggered, this, [this, path] { m_files->open(path); });
+    }
+    menu->setToolTipsVisible(true);
+    menu->addSeparator();
+    connect(menu->addAction(tr("Clear this list")), &QAction::triggered, &m_recent, &RecentFiles::clear);
+}
+
+void MainWindow::fillSamplesMenu()
+{
+    QMenu *menu = m_top->samplesMenu();
+    if (!menu->isEmpty())
+        return;
+    for (const SamplePlan &sample : samplePlans())
+        connect(menu->addAction(sample.title), &QAction::triggered, this, [this, path = sample.path] { m_files->openSample(path); });
+}
+
+ThemeKind MainWindow::rememberedTheme()
+{
+    const QByteArray name = QSettings().value(QStringLiteral("theme")).toByteArray();
+    for (std::size_t i = 0; i < kThemeNames.size(); ++i) {
+        if (name == kThemeNames[i])
+            return ThemeKind(i);
+    }
+    return ThemeKind::System;
+}
+
+void MainWindow::setThemeKind(ThemeKind kind)
+{
+    m_theme = kind;
+    QSettings().setValue(QStringLiteral("theme"), QString::fromLatin1(kThemeNames[std::size_t(kind)]));
+    applyTheme(*qApp, kind);
+    m_commands.refreshIcons();
+    m_commands.refresh();
+}
+
+void MainWindow::savePicture()
+{
+    const QImage image = grab().toImage();
+    const QString path = m_prompts.pictureToSave(this, QDir::home().filePath(QStringLiteral("trainyard.png")));
+    if (!path.isEmpty() && !image.save(path))
+        m_messages->show({QStringLiteral("save"), Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), {}, {}});
+}
+
+void MainWindow::restorePlaces()
+{
+    const QSettings settings;
+    restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
+    m_workbench->restoreLayout(settings.value(QStringLiteral("window/layout")).toByteArray());
+}
+
+void MainWindow::closeEvent(QCloseEvent *event)
+{
+    if (!m_mayClose && m_models.document.isModified()) {
+        event->ignore();
+        m_files->afterUnsavedHandled([this] {
+            m_mayClose = true;
+            close();
+        });
+        return;
+    }
+    QSettings settings;
+    settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
+    settings.setValue(QStringLiteral("window/layout"), m_workbench->layoutState());
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent *event)
+{
+    if (!droppedFile(event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent *event)
+{
+    const QString path = droppedFile(event->mimeData());
+    if (path.isEmpty())
+        return;
+    event->acceptProposedAction();
+    m_files->openDropped(path);
+}
+
+void MainWindow::changeEvent(QEvent *event)
+{
+    QMainWindow::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_top)
+        m_commands.refreshIcons();
+}
+
+} // namespace trainyard

@@ -1,0 +1,74 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window: top bar, messages, tour and the workbench, with its title, its geometry, its theme, what is dropped on it
+// and what happens on closing. Commands live in window_commands, files in file_actions. GUI thread.
+
+#include "models/recent_files.h"
+#include "views/commands/command_registry.h"
+#include "views/theme/theme.h"
+#include "views/window/workbench.h"
+
+#include <QMainWindow>
+
+namespace trainyard {
+
+class CommandPalette;
+class FileActions;
+class MessageBar;
+class Prompts;
+class ShortcutOverlay;
+class TopBar;
+class TourStrip;
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    MainWindow(const WindowModels &models, RecentFiles &recent, Prompts &prompts, QWidget *parent = nullptr);
+    ~MainWindow() override;
+
+    [[nodiscard]] PlanDocument &document() { return m_models.document; }
+    [[nodiscard]] EvaluationBridge &bridge() { return m_models.bridge; }
+    [[nodiscard]] StrategyEffects &effects() { return m_models.effects; }
+    [[nodiscard]] Workbench &workbench() { return *m_workbench; }
+    [[nodiscard]] FileActions &files() { return *m_files; }
+    [[nodiscard]] CommandRegistry &commands() { return m_commands; }
+    [[nodiscard]] CommandPalette &palettePopup() { return *m_palette; }
+    [[nodiscard]] ShortcutOverlay &overlay() { return *m_overlay; }
+    [[nodiscard]] MessageBar &messages() { return *m_messages; }
+    [[nodiscard]] TourStrip &tour() { return *m_tour; }
+
+    [[nodiscard]] ThemeKind themeKind() const { return m_theme; }
+    void setThemeKind(ThemeKind kind);     // remembered
+    void savePicture();
+    void restorePlaces();                  // geometry and splitters as they were left
+
+    static ThemeKind rememberedTheme();
+
+protected:
+    void closeEvent(QCloseEvent *event) override;
+    void dragEnterEvent(QDragEnterEvent *event) override;
+    void dropEvent(QDropEvent *event) override;
+    void changeEvent(QEvent *event) override;
+
+private:
+    void connectModels();
+    void updateTitle();
+    void fillRecentMenu();
+    void fillSamplesMenu();
+
+    WindowModels m_models;
+    RecentFiles &m_recent;
+    Prompts &m_prompts;
+    ThemeKind m_theme;
+    bool m_mayClose = false;               // unsaved changes have been dealt with
+    CommandRegistry m_commands;
+    Workbench *m_workbench;
+    MessageBar *m_messages;
+    TourStrip *m_tour;
+    FileActions *m_files;
+    TopBar *m_top = nullptr;
+    CommandPalette *m_palette;
+    ShortcutOverlay *m_overlay;
+};
+
+} // namespace trainyard

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/window_commands.h"
+
+#include "views/cluster/cluster_map.h"
+#include "views/commands/command_palette.h"
+#include "views/commands/command_registry.h"
+#include "views/commands/shortcut_overlay.h"
+#include "views/panels/number_strip.h"
+#include "views/panels/problems_panel.h"
+#include "views/panels/strategy_panel.h"
+#include "views/panels/why_panel.h"
+#include "views/panels/workload_editor.h"
+#include "views/plots/curves_panel.h"
+#include "views/timeline/timeline_view.h"
+#include "views/window/file_actions.h"
+#include "views/window/main_window.h"
+#include "views/window/prompts.h"
+#include "views/window/tour_strip.h"
+
+#include <QApplication>
+#include <QClipboard>
+
+namespace trainyard {
+
+namespace {
+
+QString text(const char *source)
+{
+    return QCoreApplication::translate("WindowCommands", source);
+}
+
+void addFileCommands(CommandRegistry &registry, MainWindow &window)
+{
+    FileActions &files = window.files();
+    const QString group = text("File");
+    const auto hasPath = [&window] { return !window.document().path().isEmpty(); };
+    registry.add({.id = "file.new", .group = group, .text = text("&New plan"), .shortcuts = {QKeySequence::New}, .icon = "new", .run = [&files] { files.startNew(); }});
+    registry.add({.id = "file.open", .group = group, .text = text("&Open…"), .shortcuts = {QKeySequence::Open}, .icon = "open", .run = [&files] { files.open(); }});
+    registry.add({.id = "file.save", .group = group, .text = text("&Save"), .shortcuts = {QKeySequence::Save}, .icon = "save", .run = [&files] { files.save(); }});
+    registry.add({.id = "file.saveAs", .group = group, .text = text("Save &as…"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)}, .run = [&files] { files.saveAs(); }});
+    registry.add({.id = "file.reload", .group = group, .text = text("&Reload from disk"), .icon = "reload", .run = [&files] { files.reload(); }, .isEnabled = hasPath});
+    registry.add({.id = "file.screenshot", .group = group, .text = text("Save a &picture of the window…"), .run = [&window] { window.savePicture(); }});
+    registry.add({.id = "file.quit", .group = group, .text = text("&Quit"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Q)}, .run = [&window] { window.close(); }});
+}
+
+void addEditCommands(CommandRegistry &registry, MainWindow &window)
+{
+    QUndoStack &stack = window.document().undoStack();
+    const QString group = text("Edit");
+    registry.add({.id = "edit.undo", .group = group, .text = text("&Undo"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Z)}, .icon = "undo",
+                  .run = [&stack] { stack.undo(); }, .isEnabled = [&stack] { return stack.canUndo(); },
+                  .describe = [&stack] { return stack.canUndo() ? text("Undo: %1").arg(stack.undoText()) : text("Undo"); }});
+    registry.add({.id = "edit.redo", .group = group, .text = text("&Redo"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
+                  .icon = "redo", .run = [&stack] { stack.redo(); }, .isEnabled = [&stack] { return stack.canRedo(); },
+                  .describe = [&stack] { return stack.canRedo() ? text("Redo: %1").arg(stack.redoText()) : text("Redo"); }});
+    registry.add({.id = "edit.copyNumbers", .group = group, .text = text("&Copy the numbers as a table"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)},
+                  .run = [&window] { QApplication::clipboard()->setText(window.workbench().strip->toTsv()); }});
+}
+
+void addViewCommands(CommandRegistry &registry, MainWindow &window)
+{
+    Workbench &bench = window.workbench();
+    const QString group = text("Panels");
+    const struct { const char *id, *label; QWidget *panel; Qt::Key key; } panels[] = {
+        {"view.map", "Go to the &cluster map", bench.map, Qt::Key_1},        {"view.timeline", "Go to the &timeline", bench.timeline, Qt::Key_2},
+        {"view.curves", "Go to the c&urves", bench.curves, Qt::Key_3},       {"view.strategies", "Go to the &strategies", bench.strategies, Qt::Key_4},
+        {"view.workload", "Go to the &workload", bench.workload, Qt::Key_5}, {"view.why", "Go to wh&y", bench.why, Qt::Key_6},
+        {"view.problems", "Go to the &problems", bench.problems, Qt::Key_7},
+    };
+    for (const auto &entry : panels)
+        registry.add({.id = QLatin1String(entry.id), .group = group, .text = text(entry.label), .shortcuts = {QKeySequence(Qt::ALT | entry.key)},
+                      .run = [&bench, panel = entry.panel] { bench.reveal(panel); }});
+    registry.add({.id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] { bench.resetLayout(); }});
+    registry.add({.id = "view.fullScreen", .group = group, .text = text("&Full screen"), .shortcuts = {QKeySequence(Qt::Key_F11)},
+                  .run = [&window] { window.setWindowState(window.windowState() ^ Qt::WindowFullScreen); },
+                  .isChecked = [&window] { return window.isFullScreen(); }});
+    const struct { const char *id, *label; ThemeKind kind; } themes[] = {
+        {"theme.system", "Theme: as the s&ystem", ThemeKind::System}, {"theme.light", "Theme: &light", ThemeKind::Light},
+        {"theme.dark", "Theme: &dark", ThemeKind::Dark},              {"theme.highContrast", "Theme: &high contrast", ThemeKind::HighContrast},
+    };
+    for (const auto &entry : themes)
+        registry.add({.id = QLatin1String(entry.id), .group = text("View"), .text = text(entry.label),
+                      .run = [&window, kind = entry.kind] { window.setThemeKind(kind); },
+                      .isChecked = [&window, kind = entry.kind] { return window.themeKind() == kind; }});
+}
+
+void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
+{
+    TimelineView *timeline = window.workbench().timeline;
+    const QString group = text("Timeline");
+    registry.add({.id = "timeline.fit", .group = group, .text = text("&Fit the whole iteration"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_0)}, .icon = "fit",
+                  .run = [timeline] { timeline->fit(); }});
+    registry.add({.id = "timeline.zoomIn", .group = group, .text = text("Zoom &in"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Equal), QKeySequence(Qt::CTRL | Qt::Key_Plus)},
+                  .keyHint = "W", .icon = "zoom-in", .run = [timeline] { timeline->zoomIn(); }});
+    registry.add({.id = "timeline.zoomOut", .group = group, .text = text("Zoom &out"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Minus)}, .keyHint = "S", .icon = "zoom-out",
+                  .run = [timeline] { timeline->zoomOut(); }});
+    // Their keys work while the timeline has the focus, where it handles them itself.
+    using Slot = void (TimelineView::*)();
+    const struct { const char *id, *label, *keys; Slot slot; } views[] = {
+        {"timeline.zoomToSelection", "Zoom to the &selection; again: fit", "F", &TimelineView::zoomToSelection},
+        {"timeline.find", "&Search the spans", "/, Ctrl+F", &TimelineView::openSearch},
+        {"timeline.criticalPath", "&Critical path", "C", &TimelineView::toggleCriticalPath},
+        {"timeline.streams", "Show s&treams below their stage", "", &TimelineView::toggleStreams},
+        {"timeline.pin", "&Pin the row", "P", &TimelineView::togglePin},
+        {"timeline.mark", "Set a &mark", "M", &TimelineView::addMark},
+        {"timeline.next", "&Next on the track", ".", &TimelineView::nextSpan},
+        {"timeline.previous", "&Previous on the track", ",", &TimelineView::previousSpan},
+        {"timeline.clear", "Clear area, marks and selection", "Esc", &TimelineView::clearSelection},
+    };
+    for (const auto &view : views)
+        registry.add({.id = QLatin1String(view.id), .group = group, .text = text(view.label), .keyHint = QString::fromUtf8(view.keys),
+                      .run = [timeline, slot = view.slot] { (timeline->*slot)(); }});
+    registry.add({.id = "timeline.cause", .group = group, .text = text("To what it &waited for"), .keyHint = "[", .run = [timeline] { timeline->followDependency(false); }});
+    registry.add({.id = "timeline.effect", .group = group, .text = text("To what &waited for it"), .keyHint = "]", .run = [timeline] { timeline->followDependency(true); }});
+    registry.add({.id = "timeline.copyArea", .group = group, .text = text("C&opy the selected area's table"), .run = [timeline] { timeline->copyArea(); }});
+    const struct { const char *keys, *what; } gestures[] = {
+        {"A, D, ←, →", "Pan"}, {"↑, ↓", "Scroll the tracks"}, {"Ctrl+wheel", "Zoom at the pointer"}, {"Drag", "Select an area"}, {"Shift+drag", "Pan"},
+    };
+    for (const auto &gesture : gestures)
+        registry.add({.id = QLatin1String("timeline.keys.") + QString::fromUtf8(gesture.keys), .group = group, .text = text(gesture.what), .keyHint = QString::fromUtf8(gesture.keys)});
+}
+
+void addMapCommands(CommandRegistry &registry, MainWindow &window)
+{
+    ClusterMap *map = window.workbench().map;
+    const QString group = text("Cluster");
+    registry.add({.id = "plan.addDatacenter", .group = group, .text = text("Add a &datacenter…"), .icon = "datacenter", .run = [map] { map->addDatacenter(); }});
+    registry.add({.id = "plan.editSelection", .group = group, .text = text("&Edit what is selected on the map…"), .keyHint = "Enter", .run = [map] { map->editSelection(); }});
+    registry.add({.id = "plan.removeSelection", .group = group, .text = text("Re&move what is selected on the map"), .keyHint = "Del", .run = [map] { map->removeSelection(); }});
+    registry.add({.id = "plan.resetPositions", .group = group, .text = text("Put the islands &back to their places"), .run = [map] { map->resetPositions(); }});
+}
+
+void addPlanCommands(CommandRegistry &registry, MainWindow &window)
+{
+    EvaluationBridge &bridge = window.bridge();
+    PlanDocument &document = window.document();
+    const QString group = text("Plan");
+    registry.add({.id = "plan.model", .group = group, .text = text("Use a model's &config.json…"), .run = [&window] { window.files().chooseModelConfig(); }});
+    registry.add({.id = "plan.pinBaseline", .group = group, .text = text("&Pin as baseline"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_B)}, .icon = "pin",
+                  .run = [&bridge] { bridge.pinBaseline(); }, .isEnabled = [&bridge] { return bridge.evaluation() != nullptr; }});
+    registry.add({.id = "plan.clearBaseline", .group = group, .text = text("&Remove the baseline"), .icon = "unpin",
+                  .run = [&bridge] { bridge.clearBaseline(); }, .isEnabled = [&bridge] { return bridge.baseline() != nullptr; }});
+    registry.add({.id = "plan.restoreBaseline", .group = group, .text = text("Go &back to the baseline"),
+                  .run = [&bridge, &document] { document.apply(bridge.baseline()->plan, text("Back to the baseline")); },
+                  .isEnabled = [&bridge] { return bridge.baseline() != nullptr; }});
+}
+
+void addHelpCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts)
+{
+    const QString group = text("Help");
+    registry.add({.id = "help.palette", .group = group, .text = text("&Commands…"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)}, .icon = "search",
+                  .run = [&window] { window.palettePopup().open(); }});
+    registry.add({.id = "help.keys", .group = group, .text = text("&Keyboard shortcuts"), .shortcuts = {QKeySequence(Qt::Key_Question), QKeySequence(Qt::Key_F1)}, .icon = "keyboard",
+                  .run = [&window] { window.overlay().open(); }});
+    registry.add({.id = "help.tour", .group = group, .text = text("&Tour"), .run = [&window] { window.tour().start(); }});
+    registry.add({.id = "help.about", .group = group, .text = text("&About Trainyard"), .icon = "info", .run = [&window, &prompts] { prompts.about(&window); }});
+}
+
+} // namespace
+
+void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts)
+{
+    addFileCommands(registry, window);
+    addEditCommands(registry, window);
+    addPlanCommands(registry, window);
+    addMapCommands(registry, window);
+    addViewCommands(registry, window);
+    addTimelineCommands(registry, window);
+    addHelpCommands(registry, window, prompts);
+}
+
+} // namespace trainyard

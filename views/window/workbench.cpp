@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/workbench.h"
+
+#include "views/cluster/cluster_map.h"
+#include "views/panels/number_strip.h"
+#include "views/panels/problems_panel.h"
+#include "views/panels/strategy_panel.h"
+#include "views/panels/why_panel.h"
+#include "views/panels/workload_editor.h"
+#include "views/plots/curves_panel.h"
+#include "views/theme/theme.h"
+#include "views/timeline/timeline_view.h"
+#include "views/window/card.h"
+#include "views/window/status_line.h"
+
+#include <QDataStream>
+#include <QIODevice>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QTabBar>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+QSplitter *splitter(Qt::Orientation orientation, const QString &name, QWidget *parent)
+{
+    auto *made = new QSplitter(orientation, parent);
+    made->setHandleWidth(Theme::kGap);
+    made->setChildrenCollapsible(false);
+    made->setAccessibleName(name);
+    return made;
+}
+
+QScrollArea *scrolled(QWidget *content)
+{
+    auto *area = new QScrollArea;
+    area->setWidget(content);
+    area->setWidgetResizable(true);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    area->setFocusPolicy(Qt::NoFocus);
+    return area;
+}
+
+constexpr int kRightLeast = 350, kRightMost = 620;
+
+} // namespace
+
+Workbench::Workbench(const WindowModels &models, QWidget *parent)
+    : QWidget(parent), strip(new NumberStrip), map(new ClusterMap), timeline(new TimelineView), curves(new CurvesPanel),
+      strategies(new StrategyPanel(models.catalogue)), workload(new WorkloadEditor(models.catalogue)), why(new WhyPanel),
+      problems(new ProblemsPanel), status(new StatusLine), m_models(models),
+      m_columns(splitter(Qt::Horizontal, tr("Columns"), this)), m_left(splitter(Qt::Vertical, tr("Left column"), this)),
+      m_right(splitter(Qt::Vertical, tr("Right column"), this)), m_upper(new TabbedCard(tr("How to train"))),
+      m_lower(new TabbedCard(tr("What comes of it")))
+{
+    arrange();
+    connectEdits();
+    connectRange();
+}
+
+void Workbench::arrange()
+{
+    m_left->addWidget(new Card(map));
+    m_left->addWidget(new Card(timeline));
+    m_left->addWidget(new Card(curves));
+    m_upper->addTab(scrolled(strategies), tr("Strategies"));
+    m_upper->addTab(scrolled(workload), tr("Workload"));
+    m_lower->addTab(scrolled(why), tr("Why"));
+    m_lower->addTab(scrolled(problems), tr("Problems"));
+    m_right->addWidget(m_upper);
+    m_right->addWidget(m_lower);
+    m_columns->addWidget(m_left);
+    m_columns->addWidget(m_right);
+    m_columns->setStretchFactor(0, 1);
+    m_columns->setStretchFactor(1, 0);
+
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(Theme::kGap, 0, Theme::kGap, 0);
+    layout->setSpacing(Theme::kGap);
+    layout->addWidget(strip);
+    layout->addWidget(m_columns, 1);
+    layout->addWidget(status);
+}
+
+template <class Panel>
+void Workbench::takeEdits(Panel *panel, bool isMap)
+{
+    PlanDocument &document = m_models.document;
+    connect(panel, &Panel::editCommitted, this, [&document](const PlanPtr &next, const QString &text) { document.apply(next, text); });
+    if constexpr (requires { &Panel::editPreviewed; }) {
+        connect(panel, &Panel::editPreviewed, this, [this, isMap](const PlanPtr &next, const QString &text) {
+            m_isPanelPreview = !isMap;
+            m_models.document.preview(next, text);
+        });
+        connect(panel, &Panel::editCancelled, this, [&document] { document.endPreview(); });
+    }
+}
+
+void Workbench::connectEdits()
+{
+    takeEdits(map, true);
+    takeEdits(strategies, false);
+    takeEdits(workload, false);
+    takeEdits(why, false);
+    takeEdits(problems, false);
+    EvaluationBridge &bridge = m_models.bridge;
+    connect(&m_models.document, &PlanDocument::shownPlanChanged, this, &Workbench::showPlan);
+    connect(&bridge, &EvaluationBridge::evaluationFinished, this, &Workbench::showEvaluation);
+    connect(&bridge, &EvaluationBridge::baselineChanged, this, &Workbench::showBaseline);
+    connect(&bridge, &EvaluationBridge::evaluationFailed, this, [this](const Errors &errors) {
+        problems->setErrors(errors);
+        status->setErrors(errors);
+        m_lower->setTitle(problems->parentWidget()->parentWidget(), tr("Problems (%1)").arg(errors.size()));
+    });
+    connect(&bridge, &EvaluationBridge::staleChanged, this, [this](bool isStale) {
+        strip->setStale(isStale);
+        map->setStale(isStale);
+        timeline->setStale(isStale);
+        curves->setStale(isStale);
+        why->setStale(isStale);
+        status->setStale(isStale);
+    });
+    connect(&m_models.effects, &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
+        strategies->setEffects(effects);
+        why->setEffects(effects);
+    });
+    connect(strip, &NumberStrip::baselinePinRequested, &bridge, &EvaluationBridge::pinBaseline);
+    connect(strip, &NumberStrip::baselineUnpinRequested, &bridge, &EvaluationBridge::clearBaseline);
+    connect(status, &StatusLine::problemsRequested, this, [this] { reveal(problems); });
+}
+
+void Workbench::connectRange()
+{
+    connect(timeline, &TimelineView::rangeChanged, curves, &CurvesPanel::setVisibleRange);
+    connect(curves, &CurvesPanel::rangeChanged, timeline, &TimelineView::setVisibleRange);
+}
+
+void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
+{
+    status->setPreview(isPreview ? m_models.document.previewText() : QString());
+    if (!isPreview) {
+        m_isPanelPreview = false;
+        map->setPlan(plan);
+        strategies->setPlan(plan);
+        workload->setPlan(plan);
+        m_models.effects.setPlan(plan);
+    }
+    m_models.bridge.request(plan, isPreview ? Urgency::Hover : Urgency::Settle);
+    showBaseline();
+}
+
+void Workbench::showEvaluation(const EvaluationPtr &evaluation)
+{
+    strip->setEvaluation(evaluation);
+    map->setEvaluation(evaluation);
+    timeline->setEvaluation(evaluation);
+    curves->setEvaluation(evaluation);
+    status->setEvaluation(evaluation);
+    if (m_isPanelPreview && evaluation->plan != m_models.document.plan())
+        return;
+    strategies->setEvaluation(evaluation);
+    workload->setEvaluation(evaluation);
+    why->setEvaluation(evaluation);
+    problems->setEvaluation(evaluation);
+    const auto serious = std::ranges::count_if(evaluation->problems, [](const Problem &p) { return p.severity != Severity::Note; });
+    m_lower->setTitle(problems->parentWidget()->parentWidget(), serious > 0 ? tr("Problems (%1)").arg(serious) : tr("Problems"));
+}
+
+void Workbench::showBaseline()
+{
+    // While something is only tried out, the differences tell what it would change.
+    const EvaluationPtr &pinned = m_models.bridge.baseline();
+    strip->setBaseline(pinned || !m_models.document.isPreviewing() ? pinned : m_models.bridge.settled());
+    timeline->setBaseline(pinned);
+}
+
+void Workbench::reveal(QWidget *panel)
+{
+    for (TabbedCard *card : {m_upper, m_lower}) {
+        for (QWidget *area = panel; area && area != card; area = area->parentWidget())
+            card->setCurrent(area);
+    }
+    panel->setFocus(Qt::ShortcutFocusReason);
+    if (!panel->hasFocus())        // it is a group of controls: the first of them
+        if (QWidget *next = panel->nextInFocusChain(); next && panel->isAncestorOf(next))
+            next->setFocus(Qt::TabFocusReason);
+}
+
+void Workbench::resetLayout()
+{
+    const int right = std::clamp(int(width() * 0.32), kRightLeast, kRightMost);
+    m_columns->setSizes({width() - right, right});
+    const int height = m_columns->height();
+    m_left->setSizes({height * 38 / 100, height * 40 / 100, height * 22 / 100});
+    m_right->setSizes({height * 60 / 100, height * 40 / 100});
+}
+
+QByteArray Workbench::layoutState() const
+{
+    QByteArray state;
+    QDataStream out(&state, QIODevice::WriteOnly);
+    out << m_columns->saveState() << m_left->saveState() << m_right->saveState() << size();
+    return state;
+}
+
+void Workbench::restoreLayout(const QByteArray &state)
+{
+    QByteArray columns, left, right;
+    QSize was;
+    QDataStream in(state);
+    in >> columns >> left >> right >> was;
+    if (in.status() != QDataStream::Ok || columns.isEmpty())
+        return;
+    m_columns->restoreState(columns);
+    m_left->restoreState(left);
+    m_right->restoreState(right);
+    m_isArranged = true;
+}
+
+void Workbench::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    if (std::exchange(m_isArranged, true))
+        return;
+    layout()->activate();
+    resetLayout();
+}
+
+} // namespace trainyard

@@ -1,0 +1,75 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The panels in their places, between splitters, and the wires between them: edits go to the document, plans to the
+// evaluation bridge, evaluations to every panel. GUI thread.
+
+#include "models/effects.h"
+#include "models/evaluation_bridge.h"
+#include "models/plan_document.h"
+
+#include <QWidget>
+
+class QSplitter;
+
+namespace trainyard {
+
+class ClusterMap;
+class CurvesPanel;
+class NumberStrip;
+class ProblemsPanel;
+class StatusLine;
+class StrategyPanel;
+class TabbedCard;
+class TimelineView;
+class WhyPanel;
+class WorkloadEditor;
+
+struct WindowModels {
+    PlanDocument &document;
+    EvaluationBridge &bridge;
+    StrategyEffects &effects;
+    const Catalogue &catalogue;
+};
+
+class Workbench : public QWidget {
+    Q_OBJECT
+public:
+    explicit Workbench(const WindowModels &models, QWidget *parent = nullptr);
+
+    NumberStrip *const strip;
+    ClusterMap *const map;
+    TimelineView *const timeline;
+    CurvesPanel *const curves;
+    StrategyPanel *const strategies;
+    WorkloadEditor *const workload;
+    WhyPanel *const why;
+    ProblemsPanel *const problems;
+    StatusLine *const status;
+
+    /// Brings a panel to the front and gives it the keyboard.
+    void reveal(QWidget *panel);
+    void resetLayout();
+    [[nodiscard]] QByteArray layoutState() const;
+    void restoreLayout(const QByteArray &state);
+
+protected:
+    void showEvent(QShowEvent *event) override;
+
+private:
+    void arrange();
+    void connectEdits();
+    void connectRange();
+    template <class Panel>
+    void takeEdits(Panel *panel, bool isMap);
+    void showPlan(const PlanPtr &plan, bool isPreview);
+    void showEvaluation(const EvaluationPtr &evaluation);
+    void showBaseline();
+
+    WindowModels m_models;
+    bool m_isPanelPreview = false;         // a panel's own control is being tried: that panel must not change under the pointer
+    bool m_isArranged = false;
+    QSplitter *m_columns, *m_left, *m_right;
+    TabbedCard *m_upper, *m_lower;         // of the right column
+};
+
+} // namespace trainyard
