@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/dialogs.h"
+
+#include <QFileDialog>
+#include <QMessageBox>
+#include <QPushButton>
+
+namespace trainyard {
+
+namespace {
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("Dialogs", text);
+}
+
+QString planFilter()
+{
+    return tr("Trainyard plans (*.trainyard.json *.json);;All files (*)");
+}
+
+} // namespace
+
+QString Dialogs::planToOpen(QWidget *parent, const QString &folder)
+{
+    return QFileDialog::getOpenFileName(parent, tr("Open a plan"), folder, planFilter());
+}
+
+QString Dialogs::planToSave(QWidget *parent, const QString &suggestion)
+{
+    QString path = QFileDialog::getSaveFileName(parent, tr("Save the plan"), suggestion, planFilter());
+    if (!path.isEmpty() && !path.endsWith(QStringLiteral(".json")))
+        path += QStringLiteral(".trainyard.json");
+    return path;
+}
+
+QString Dialogs::configToOpen(QWidget *parent, const QString &folder)
+{
+    return QFileDialog::getOpenFileName(parent, tr("Use a model's config.json"), folder, tr("Hugging Face model configuration (*.json)"));
+}
+
+QString Dialogs::pictureToSave(QWidget *parent, const QString &suggestion)
+{
+    return QFileDialog::getSaveFileName(parent, tr("Save a picture of the window"), suggestion, tr("Pictures (*.png)"));
+}
+
+Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planName)
+{
+    QMessageBox box(QMessageBox::NoIcon, tr("Unsaved changes"), tr("Save the changes to “%1”?").arg(planName), QMessageBox::NoButton, parent);
+    box.setInformativeText(tr("Otherwise they are lost."));
+    const QPushButton *save = box.addButton(QMessageBox::Save);
+    const QPushButton *discard = box.addButton(tr("Don't save"), QMessageBox::DestructiveRole);
+    box.addButton(QMessageBox::Cancel);
+    box.setDefaultButton(QMessageBox::Save);
+    box.exec();
+    return box.clickedButton() == save ? Unsaved::Save : box.clickedButton() == discard ? Unsaved::Discard : Unsaved::Cancel;
+}
+
+void Dialogs::about(QWidget *parent)
+{
+    QMessageBox box(QMessageBox::NoIcon, tr("About Trainyard"), QStringLiteral("<h3>Trainyard %1</h3>").arg(QStringLiteral(TRAINYARD_VERSION)),
+                    QMessageBox::Close, parent);
+    box.setIconPixmap(QIcon(QStringLiteral(":/icons/trainyard.svg")).pixmap(64));
+    box.setInformativeText(tr("Plans the training of large models on clusters that span datacenters.<br><br>"
+                              "Free software under the GNU General Public License, version 3 or later.<br>"
+                              "Built with Qt %1 and QCustomPlot.").arg(QLatin1String(qVersion())));
+    box.exec();
+}
+
+} // namespace trainyard

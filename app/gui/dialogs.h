@@ -1,0 +1,19 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window's questions, asked with dialogs. GUI thread.
+
+#include "views/window/prompts.h"
+
+namespace trainyard {
+
+class Dialogs final : public Prompts {
+public:
+    QString planToOpen(QWidget *parent, const QString &folder) override;
+    QString planToSave(QWidget *parent, const QString &suggestion) override;
+    QString configToOpen(QWidget *parent, const QString &folder) override;
+    QString pictureToSave(QWidget *parent, const QString &suggestion) override;
+    Unsaved unsavedChanges(QWidget *parent, const QString &planName) override;
+    void about(QWidget *parent) override;
+};
+
+} // namespace trainyard

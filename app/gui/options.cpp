@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/options.h"
+
+#include <QCommandLineParser>
+#include <QCoreApplication>
+#include <QRegularExpression>
+
+namespace trainyard {
+
+namespace {
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("Options", text);
+}
+
+std::optional<QSize> parseSize(const QString &text)
+{
+    static const QRegularExpression pattern(QStringLiteral("^(\\d{2,5})x(\\d{2,5})$"));
+    const auto match = pattern.match(text);
+    if (!match.hasMatch())
+        return std::nullopt;
+    return QSize(match.captured(1).toInt(), match.captured(2).toInt());
+}
+
+std::optional<ThemeKind> parseTheme(const QString &name)
+{
+    if (name == QStringLiteral("light"))
+        return ThemeKind::Light;
+    if (name == QStringLiteral("dark"))
+        return ThemeKind::Dark;
+    if (name == QStringLiteral("high-contrast"))
+        return ThemeKind::HighContrast;
+    if (name == QStringLiteral("system"))
+        return ThemeKind::System;
+    return std::nullopt;
+}
+
+} // namespace
+
+std::expected<Options, QString> parseOptions(const QStringList &arguments)
+{
+    QCommandLineParser parser;
+    parser.setApplicationDescription(tr("Plans the training of large models on clusters that span datacenters."));
+    parser.addHelpOption();
+    parser.addVersionOption();
+    const QCommandLineOption screenshot(QStringLiteral("screenshot"), tr("Render the main window into a PNG file and exit."), QStringLiteral("OUT.png"));
+    const QCommandLineOption size(QStringLiteral("size"), tr("Size of the screenshot, 1440x900 unless told."), QStringLiteral("WIDTHxHEIGHT"));
+    const QCommandLineOption theme(QStringLiteral("theme"), tr("system, light, dark or high-contrast."), QStringLiteral("NAME"));
+    parser.addOptions({screenshot, size, theme});
+    parser.addPositionalArgument(QStringLiteral("PLAN"), tr("Plan file to open; the first sample unless told."), QStringLiteral("[PLAN]"));
+    if (!parser.parse(QStringList{QCoreApplication::applicationFilePath()} + arguments))
+        return std::unexpected(parser.errorText());
+    if (parser.isSet(QStringLiteral("help")))
+        parser.showHelp();
+    if (parser.isSet(QStringLiteral("version")))
+        parser.showVersion();
+
+    Options options;
+    if (parser.positionalArguments().size() > 1)
+        return std::unexpected(tr("one plan at a time: %1").arg(parser.positionalArguments().join(u' ')));
+    options.plan = parser.positionalArguments().value(0);
+    options.screenshot = parser.value(screenshot);
+    if (parser.isSet(size)) {
+        const auto parsed = parseSize(parser.value(size));
+        if (!parsed)
+            return std::unexpected(tr("--size %1: expected WIDTHxHEIGHT such as 1440x900").arg(parser.value(size)));
+        options.size = *parsed;
+    }
+    if (parser.isSet(theme)) {
+        options.theme = parseTheme(parser.value(theme));
+        if (!options.theme)
+            return std::unexpected(tr("--theme %1: expected system, light, dark or high-contrast").arg(parser.value(theme)));
+    }
+    return options;
+}
+
+} // namespace trainyard

@@ -1,0 +1,26 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the command line of the desktop application asks for.
+
+#include "views/theme/theme.h"
+
+#include <QSize>
+#include <QString>
+#include <QStringList>
+
+#include <expected>
+#include <optional>
+
+namespace trainyard {
+
+struct Options {
+    QString plan;                          // path; empty: the first sample
+    QString screenshot;                    // path of a PNG; empty: show the window
+    QSize size{1440, 900};                 // of the screenshot
+    std::optional<ThemeKind> theme;
+};
+
+/// Parses the arguments after the program's name. --help and --version print and exit. The error is one line.
+[[nodiscard]] std::expected<Options, QString> parseOptions(const QStringList &arguments);
+
+} // namespace trainyard

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/screenshot.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QImage>
+
+#include <cstdio>
+
+namespace trainyard {
+
+namespace {
+
+// The effects of the switches come after the evaluation; a picture without them would show a window half filled.
+constexpr int kSettleMs = 400, kEffectsMs = 8000, kGiveUpMs = 120000;
+
+} // namespace
+
+Screenshot::Screenshot(MainWindow &window, QString path, QSize size)
+    : QObject(&window), m_window(window), m_path(std::move(path)), m_size(size)
+{
+    m_settle.setSingleShot(true);
+    m_giveUp.setSingleShot(true);
+    connect(&m_settle, &QTimer::timeout, this, &Screenshot::take);
+    connect(&m_giveUp, &QTimer::timeout, this, [this] { fail(tr("the evaluation did not finish in time")); });
+    connect(&window.bridge(), &EvaluationBridge::evaluationFinished, this, [this] { m_settle.start(kEffectsMs); });
+    connect(&window.effects(), &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
+        if (effects->complete && effects->plan == m_window.document().plan() && m_window.bridge().evaluation())
+            m_settle.start(kSettleMs);
+    });
+    connect(&window.bridge(), &EvaluationBridge::evaluationFailed, this, [this](const Errors &errors) {
+        fail(errors.empty() ? tr("the plan cannot be evaluated") : QString::fromStdString(toString(errors.front())));
+    });
+    connect(&window.document(), &PlanDocument::openFailed, this, [this](const QString &, const Errors &errors) {
+        QStringList lines;
+        for (const Error &error : errors)
+            lines << QString::fromStdString(toString(error));
+        fail(lines.join(QStringLiteral("\ntrainyard: ")));
+    });
+    m_giveUp.start(kGiveUpMs);
+}
+
+void Screenshot::take()
+{
+    m_window.resize(m_size);
+    QCoreApplication::processEvents();
+    QImage image(m_size, QImage::Format_ARGB32_Premultiplied);
+    image.fill(m_window.palette().color(QPalette::Window));
+    m_window.render(&image);
+    if (!image.save(m_path, "PNG"))
+        fail(tr("%1 could not be written").arg(m_path));
+    else
+        QCoreApplication::exit(0);
+}
+
+void Screenshot::fail(const QString &why)
+{
+    std::fprintf(stderr, "trainyard: %s\n", qPrintable(why));
+    QCoreApplication::exit(2);
+}
+
+} // namespace trainyard
