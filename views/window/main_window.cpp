@@ -6,7 +6,6 @@
 #include "views/commands/command_palette.h"
 #include "views/commands/shortcut_overlay.h"
 #include "views/panels/strategy_panel.h"
-#include "views/panels/workload_editor.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/file_actions.h"
 #include "views/window/message_bar.h"
@@ -89,7 +88,6 @@ void MainWindow::connectModels()
     });
     connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);
     connect(m_top->samplesMenu(), &QMenu::aboutToShow, this, &MainWindow::fillSamplesMenu);
-    connect(m_workbench->workload, &WorkloadEditor::configFileRequested, m_files, &FileActions::chooseModelConfig);
     connect(m_tour, &TourStrip::stepShown, this, [this](int step) {
         const std::array<QWidget *, 3> panels{m_workbench->map, m_workbench->strategies, m_workbench->timeline};
         m_workbench->reveal(panels[std::size_t(step)]);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files and the window: drops, faults, changes on disk, closing with unsaved work.
+#include "window_fixture.h"
+
+#include "core/plan/plan_io.h"
+
+#include <QDropEvent>
+#include <QFile>
+#include <QMimeData>
+
+using namespace trainyard;
+
+namespace {
+
+void drop(QWidget &window, const QString &path)
+{
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(path)});
+    const QPoint at = window.rect().center();
+    QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent dropped(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &dropped);
+}
+
+void write(const QString &path, const QByteArray &content)
+{
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(content);
+}
+
+void edit(WindowFixture &f)
+{
+    Plan next = *f.document.plan();
+    next.workload.globalBatch *= 2;
+    f.document.apply(std::make_shared<const Plan>(next));
+}
+
+} // namespace
+
+class FilesTest : public QObject {
+    Q_OBJECT
+private slots:
+    void aDroppedPlanOpens()
+    {
+        WindowFixture f;
+        const QString path = f.folder.filePath("mixed.trainyard.json");
+        QVERIFY(QFile::copy(WindowFixture::samplePath("mixed-lab"), path));
+        drop(f.window, path);
+        QTRY_COMPARE(f.document.path(), path);
+        f.settle();
+        QCOMPARE(f.recent.paths().value(0), path);
+        QVERIFY(f.window.windowTitle().contains(f.document.displayName()));
+    }
+    void aDroppedModelConfigBecomesTheModel()
+    {
+        WindowFixture f;
+        const QString path = f.folder.filePath("config.json");
+        write(path, R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 36,
+                        "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256})");
+        drop(f.window, path);
+        QTRY_COMPARE(QString::fromStdString(f.document.plan()->workload.model), path);
+        QCOMPARE(f.document.undoStack().count(), 1);
+        f.settle();
+        QCOMPARE(f.bridge.evaluation()->model.layers, 36);
+    }
+    void somethingElseDroppedIsDeclinedInWords()
+    {
+        WindowFixture f;
+        const QString path = f.folder.filePath("notes.txt");
+        write(path, "hello");
+        drop(f.window, path);
+        QTRY_VERIFY(f.window.messages().kinds().contains("open"));
+        QVERIFY(f.window.messages().text("open").contains("notes.txt"));
+    }
+    void aBadPlanIsExplainedAndTheOldOneStays()
+    {
+        WindowFixture f;
+        const PlanPtr before = f.document.plan();
+        const QString path = f.folder.filePath("bad.trainyard.json");
+        write(path, R"({"format": "trainyard.plan", "version": 1, "cluster": 3})");
+        f.window.files().open(path);
+        QTRY_VERIFY(f.window.messages().kinds().contains("open"));
+        QCOMPARE(f.document.plan(), before);
+    }
+    void aFileChangedOnDiskIsOfferedWithoutADialog()
+    {
+        WindowFixture f;
+        const QString path = f.folder.filePath("plan.trainyard.json");
+        f.answers.save = path;
+        f.window.files().saveAs();
+        QTRY_COMPARE(f.document.path(), path);
+        Plan other = *f.document.plan();
+        other.workload.globalBatch = 256;
+        QVERIFY(writePlan(other, path.toStdString()));
+        QTRY_VERIFY(f.window.messages().kinds().contains("disk"));
+        QVERIFY(f.window.messages().answer("disk", 0));
+        QTRY_COMPARE(f.document.plan()->workload.globalBatch, 256);
+        QVERIFY(!f.window.messages().kinds().contains("disk"));
+    }
+    void theTitleCarriesTheModifiedMarkUntilUndone()
+    {
+        WindowFixture f;
+        QVERIFY(!f.window.isWindowModified());
+        edit(f);
+        QVERIFY(f.window.isWindowModified());
+        f.window.commands().trigger("edit.undo");
+        QVERIFY(!f.window.isWindowModified());
+    }
+    void closingAsksOnlyWithUnsavedChangesAndDoesAsTold()
+    {
+        WindowFixture f;
+        edit(f);
+        f.answers.unsaved = Prompts::Unsaved::Cancel;
+        QVERIFY(!f.window.close());
+        QCOMPARE(f.answers.asked, 1);
+        QVERIFY(f.window.isVisible());
+
+        f.answers.unsaved = Prompts::Unsaved::Save;
+        f.answers.save = f.folder.filePath("kept.trainyard.json");
+        f.window.close();
+        QTRY_VERIFY(!f.window.isVisible());
+        QVERIFY(QFile::exists(f.answers.save));
+    }
+    void closingWithoutSavingIsPossible()
+    {
+        WindowFixture f;
+        edit(f);
+        f.answers.unsaved = Prompts::Unsaved::Discard;
+        f.window.close();
+        QVERIFY(!f.window.isVisible());
+    }
+};
+
+QTEST_MAIN(FilesTest)
+#include "tst_files.moc"

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every command of the window, the palette and the overlay made from them, themes, layout and tour.
+#include "window_fixture.h"
+
+#include "views/commands/command_palette.h"
+#include "views/commands/shortcut_overlay.h"
+
+#include <QLineEdit>
+
+using namespace trainyard;
+
+class WindowCommandsTest : public QObject {
+    Q_OBJECT
+private slots:
+    void everyCommandHasANameAndKeysOfItsOwn()
+    {
+        WindowFixture f;
+        QSet<QString> ids;
+        QSet<QString> keys;
+        for (const Command &command : f.window.commands().commands()) {
+            QVERIFY2(!ids.contains(command.id), qPrintable(command.id));
+            ids.insert(command.id);
+            QVERIFY(!command.text.isEmpty() && !command.group.isEmpty());
+            for (const QKeySequence &key : command.shortcuts) {
+                QVERIFY2(!keys.contains(key.toString()), qPrintable(key.toString()));
+                keys.insert(key.toString());
+            }
+        }
+    }
+    void everyCommandCanBeTriggered()
+    {
+        WindowFixture f;
+        f.answers.unsaved = Prompts::Unsaved::Discard;
+        for (const Command &command : f.window.commands().commands()) {
+            // These open dialogs of their own, or end the window.
+            if (!command.run || command.id == "file.quit" || command.id == "plan.addDatacenter" || command.id == "plan.editSelection")
+                continue;
+            f.window.commands().trigger(command.id);
+            QApplication::processEvents();
+        }
+        f.settle();
+        QCOMPARE(f.answers.abouts, 1);
+    }
+    void thePaletteFindsAndRunsACommand()
+    {
+        WindowFixture f;
+        Plan next = *f.document.plan();
+        next.workload.globalBatch *= 2;
+        f.document.apply(std::make_shared<const Plan>(next));
+        QVERIFY(f.window.commands().trigger("help.palette"));
+        QVERIFY(f.window.palettePopup().isVisible());
+        auto *field = f.window.palettePopup().findChild<QLineEdit *>();
+        QTest::keyClicks(field, "undo");
+        QTest::keyClick(field, Qt::Key_Return);
+        QVERIFY(!f.window.palettePopup().isVisible());
+        QVERIFY(!f.document.undoStack().canUndo());
+    }
+    void theOverlayShowsTheKeysAndGoesAtAnyKey()
+    {
+        WindowFixture f;
+        QVERIFY(f.window.commands().trigger("help.keys"));
+        QVERIFY(f.window.overlay().isVisible());
+        QTest::keyClick(&f.window.overlay(), Qt::Key_Escape);
+        QVERIFY(!f.window.overlay().isVisible());
+    }
+    void theTourHasThreeStepsAndDoesNotComeBack()
+    {
+        WindowFixture f;
+        QVERIFY(!TourStrip::wasDismissed());
+        f.window.tour().start();
+        for (int step = 0; step < 3; ++step) {
+            QVERIFY(f.window.tour().isVisible());
+            f.window.tour().next();
+        }
+        QVERIFY(!f.window.tour().isVisible());
+        QVERIFY(TourStrip::wasDismissed());
+    }
+    void themesFollowTheChoiceAndAreRemembered()
+    {
+        WindowFixture f;
+        QVERIFY(f.window.commands().trigger("theme.light"));
+        QVERIFY(!theme().isDark);
+        QVERIFY(MainWindow::rememberedTheme() == ThemeKind::Light);
+        QVERIFY(f.window.commands().trigger("theme.highContrast"));
+        QVERIFY(theme().isDark);
+    }
+    void theLayoutIsRemembered()
+    {
+        WindowFixture f;
+        const QByteArray state = f.window.workbench().layoutState();
+        f.window.workbench().resetLayout();
+        f.window.workbench().restoreLayout(state);
+        QCOMPARE(f.window.workbench().layoutState(), state);
+    }
+};
+
+QTEST_MAIN(WindowCommandsTest)
+#include "tst_window_commands.moc"

@@ -1,0 +1,90 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A whole window over a sample, with set answers in place of dialogs and settings in a folder of its own.
+
+#include "core/catalogue/catalogue.h"
+#include "views/cluster/cluster_map.h"
+#include "views/panels/number_strip.h"
+#include "views/window/file_actions.h"
+#include "views/window/main_window.h"
+#include "views/window/message_bar.h"
+#include "views/window/prompts.h"
+#include "views/window/tour_strip.h"
+
+#include <QApplication>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace trainyard {
+
+struct SetAnswers final : Prompts {
+    QString open, save, config, picture;
+    Unsaved unsaved = Unsaved::Cancel;
+    int asked = 0, abouts = 0;
+
+    QString planToOpen(QWidget *, const QString &) override { return open; }
+    QString planToSave(QWidget *, const QString &) override { return save; }
+    QString configToOpen(QWidget *, const QString &) override { return config; }
+    QString pictureToSave(QWidget *, const QString &) override { return picture; }
+    Unsaved unsavedChanges(QWidget *, const QString &) override
+    {
+        ++asked;
+        return unsaved;
+    }
+    void about(QWidget *) override { ++abouts; }
+};
+
+struct IsolatedSettings {
+    QTemporaryDir folder;
+    IsolatedSettings()
+    {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
+    }
+};
+
+class WindowFixture {
+public:
+    IsolatedSettings settings;             // first: the others read settings as they are made
+    QTemporaryDir folder;
+    SetAnswers answers;
+    PlanDocument document{std::make_shared<const Plan>(), {}};
+    EvaluationBridge bridge{builtinCatalogue()};
+    StrategyEffects effects{builtinCatalogue()};
+    RecentFiles recent;
+    MainWindow window{{document, bridge, effects, builtinCatalogue()}, recent, answers};
+
+    explicit WindowFixture(const QString &sample = QStringLiteral("llama-3-70b-three-regions"))
+    {
+        applyTheme(*qApp, ThemeKind::Dark);
+        window.resize(1440, 900);
+        window.show();
+        document.openAsNew(samplePath(sample));
+        waitUntilOpen();
+        settle();
+    }
+    static QString samplePath(const QString &sample)
+    {
+        return QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/%1.trainyard.json").arg(sample);
+    }
+    void waitUntilOpen() { QTRY_VERIFY_WITH_TIMEOUT(!document.plan()->cluster.datacenters.empty(), 30000); }
+    /// Until what is shown is the evaluation of the plan that is shown.
+    void settle()
+    {
+        QTRY_VERIFY_WITH_TIMEOUT(bridge.evaluation() && bridge.evaluation()->plan == document.shownPlan() && !bridge.isStale(), 60000);
+        QApplication::processEvents();
+    }
+    [[nodiscard]] QString numbers() { return window.workbench().strip->toTsv(); }
+    [[nodiscard]] ClusterMap *map() { return window.workbench().map; }
+    [[nodiscard]] QPoint nodeAt(int island, int node) { return nodeRect(map()->mapLayout(), island, 0, node).center().toPoint(); }
+    [[nodiscard]] QPoint titleOf(int island) { return map()->mapLayout().islands[std::size_t(island)].title.center().toPoint(); }
+    void moveHeld(QPoint to)
+    {
+        QMouseEvent event(QEvent::MouseMove, to, map()->mapToGlobal(to), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(map(), &event);
+    }
+};
+
+} // namespace trainyard
