@@ -79,7 +79,7 @@ std::string pathTable(const Timeline &timeline)
     using enum TextTable::Align;
     TextTable table({Left, Right, Right, Right}, {"on the critical path", "time", "share", "spans"});
     for (std::size_t k = 0; k < kWorkKindCount; ++k) {
-        if (path.count[k] > 0)
+        if (path.byKind[k] > 0)
             table.add({toString(WorkKind(k)), secondsText(seconds(path.byKind[k])), percentText(seconds(path.byKind[k]) / total), std::to_string(path.count[k])});
     }
     if (path.inTransit > 0)

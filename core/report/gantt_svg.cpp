@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <tuple>
 #include <utility>
 
 namespace trainyard {
@@ -19,9 +19,10 @@ using namespace markup;
 
 constexpr double kWidth = 1160, kLabels = 170, kPlot = kWidth - kLabels;
 constexpr double kTrack = 17, kThinTrack = 9, kGap = 3, kGroup = 22, kAxis = 24;
-constexpr std::size_t kMostTracks = 96;
+constexpr std::size_t kMostTracks = 64;
 constexpr std::size_t kMostRectangles = 5000;
-constexpr int kLevels = 4;         // steps of opacity for a column that is only partly covered
+constexpr double kColumn = 2;      // width of a merged column
+constexpr int kLevels = 8;         // steps of its height
 
 struct Row {
     std::uint32_t track = 0;
@@ -121,51 +122,57 @@ void drawEachSpan(Chart &chart)
     }
 }
 
-/// Nanoseconds that each kind covers in each pixel column of a track.
+/// Share of each kind in each column of a track.
 using Columns = std::vector<std::array<double, kWorkKindCount>>;
 
-Columns covered(const Timeline &timeline, const Track &track, Nanoseconds axis)
+Columns shares(const Timeline &timeline, const Track &track, Nanoseconds axis)
 {
-    Columns columns(std::size_t(kPlot), std::array<double, kWorkKindCount>{});
-    const double perColumn = double(axis) / kPlot;
+    Columns columns(std::size_t(kPlot / kColumn), std::array<double, kWorkKindCount>{});
+    const double perColumn = double(axis) / double(columns.size());
     for (std::uint32_t i = track.first; i < track.last; ++i) {
         const double start = double(timeline.start[i]), end = double(timeline.end[i]);
-        for (auto c = std::size_t(start / perColumn); c < columns.size() && double(c) * perColumn < end; ++c)
-            columns[c][std::size_t(timeline.kind[i])] += std::min(end, double(c + 1) * perColumn) - std::max(start, double(c) * perColumn);
+        for (auto c = std::size_t(start / perColumn); c < columns.size() && double(c) * perColumn < end; ++c) {
+            const double here = std::min(end, double(c + 1) * perColumn) - std::max(start, double(c) * perColumn);
+            columns[c][std::size_t(timeline.kind[i])] += here / perColumn;
+        }
     }
     return columns;
+}
+
+/// From which level to which a kind fills a column; the kinds below it come first.
+std::pair<int, int> filled(const std::array<double, kWorkKindCount> &column, std::size_t kind)
+{
+    double below = 0;
+    for (std::size_t k = 0; k < kind; ++k)
+        below += column[k];
+    return {int(std::lround(below * kLevels)), int(std::lround((below + column[kind]) * kLevels))};
 }
 
 void drawMerged(Chart &chart)
 {
     const Timeline &timeline = chart.evaluation.timeline;
-    const double perColumn = double(chart.axis) / kPlot;
-    std::map<std::pair<std::size_t, int>, std::string> paths;   // (kind, level of cover) -> path
+    std::array<std::string, kWorkKindCount> paths;
     for (const Row &row : chart.rows) {
-        const Columns columns = covered(timeline, timeline.tracks[row.track], chart.axis);
-        const auto look = [&](std::size_t c) {
-            const auto &kinds = columns[c];
-            const auto most = std::size_t(std::max_element(kinds.begin(), kinds.end()) - kinds.begin());
-            double sum = 0;
-            for (const double k : kinds)
-                sum += k;
-            return std::pair(most, sum <= 0 ? 0 : std::clamp(int(std::ceil(sum / perColumn * kLevels - 0.25)), 1, kLevels));
-        };
-        for (std::size_t c = 0; c < columns.size();) {
-            const auto run = look(c);
-            std::size_t end = c + 1;
-            while (end < columns.size() && look(end) == run)
-                ++end;
-            if (run.second > 0) {
-                paths[run] += "M" + coordinate(kLabels + double(c)) + " " + coordinate(row.y) + "h" + std::to_string(end - c) + "v"
-                    + coordinate(row.height) + "h-" + std::to_string(end - c) + "z";
+        const Columns columns = shares(timeline, timeline.tracks[row.track], chart.axis);
+        for (std::size_t kind = 0; kind < kWorkKindCount; ++kind) {
+            for (std::size_t c = 0; c < columns.size();) {
+                const auto [bottom, top] = filled(columns[c], kind);
+                std::size_t end = c + 1;
+                while (end < columns.size() && filled(columns[end], kind) == std::pair(bottom, top))
+                    ++end;
+                if (top > bottom) {
+                    const std::string width = coordinate(double(end - c) * kColumn);
+                    paths[kind] += "M" + coordinate(kLabels + double(c) * kColumn) + " "
+                        + coordinate(row.y + row.height * (1 - double(top) / kLevels)) + "h" + width + "v"
+                        + coordinate(row.height * double(top - bottom) / kLevels) + "h-" + width + "z";
+                }
+                c = end;
             }
-            c = end;
         }
     }
-    for (const auto &[run, path] : paths) {
-        chart.svg += "<path class=\"" + workClass(WorkKind(run.first)) + "\" fill-opacity=\"" + coordinate(double(run.second) / kLevels)
-            + "\" d=\"" + path + "\"/>";
+    for (std::size_t kind = 0; kind < kWorkKindCount; ++kind) {
+        if (!paths[kind].empty())
+            chart.svg += "<path class=\"" + workClass(WorkKind(kind)) + "\" d=\"" + paths[kind] + "\"/>";
     }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The timeline as an inline SVG picture of bounded size: few spans become one rectangle each with a tooltip, many are
-// merged pixel column by pixel column, the colour being the kind that covers most of it.
+// merged column by column: a column is filled from below by the kinds of work in it, in proportion to their time.
 
 #include "core/evaluate/evaluation.h"
 

@@ -47,6 +47,8 @@ std::string plainText(double value)
 
 std::string secondsText(double seconds)
 {
+    if (seconds == 0)
+        return "0 s";
     return scaled(seconds, {{1, " s"}, {1e-3, " ms"}, {1e-6, " \u00b5s"}, {1e-9, " ns"}});
 }
 
