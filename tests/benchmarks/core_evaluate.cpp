@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The way from a plan to its numbers on real plans: a whole evaluation, the closed form, and what a step of a drag costs.
+#include "core/cluster/edits.h"
+#include "core/evaluate/estimate.h"
+#include "core/evaluate/evaluate.h"
+#include "core/placement/place.h"
+#include "core/plan/plan_io.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+
+using namespace trainyard;
+
+namespace {
+
+PlanPtr sample(const char *name)
+{
+    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json");
+    if (!plan)
+        std::abort();
+    return std::make_shared<const Plan>(std::move(*plan));
+}
+
+/// The three-region sample with this many GPUs, a third of them in each region, and a batch to match.
+PlanPtr threeRegions(int gpus)
+{
+    Plan plan = *sample("llama-3-70b-three-regions");
+    const int before = plan.cluster.gpus();
+    for (Datacenter &datacenter : plan.cluster.datacenters)
+        datacenter.pools.front().nodes = gpus / 3 / datacenter.pools.front().gpusPerNode;
+    plan.workload.globalBatch = int(std::int64_t(plan.workload.globalBatch) * plan.cluster.gpus() / before);
+    return std::make_shared<const Plan>(std::move(plan));
+}
+
+void evaluateOf(benchmark::State &state, const PlanPtr &plan, EvaluateOptions options)
+{
+    EvaluationWorkspace workspace;
+    std::size_t spans = 0;
+    for (auto _ : state) {
+        const auto evaluation = evaluate(plan, builtinCatalogue(), workspace, {}, options);
+        if (!evaluation) {
+            state.SkipWithError("the plan cannot be evaluated");
+            return;
+        }
+        spans = (*evaluation)->metrics.spans;
+        benchmark::DoNotOptimize(evaluation);
+    }
+    state.counters["spans"] = double(spans);
+}
+
+void evaluateGpt3On1024WithAllSpans(benchmark::State &state)
+{
+    evaluateOf(state, sample("gpt3-175b-1024-a100"), {});
+}
+BENCHMARK(evaluateGpt3On1024WithAllSpans)->Unit(benchmark::kMicrosecond);
+
+void evaluateGpt3On1024ForItsMetrics(benchmark::State &state)
+{
+    evaluateOf(state, sample("gpt3-175b-1024-a100"), {.keepTimeline = false, .offerFixes = false});
+}
+BENCHMARK(evaluateGpt3On1024ForItsMetrics)->Unit(benchmark::kMicrosecond);
+
+void evaluateSixtyFourStagesOf512MicroBatches(benchmark::State &state)
+{
+    Plan plan = *sample("megatron-1t-3072-a100");
+    plan.workload.globalBatch = 512 * 6;
+    plan.parallelism.data = 6;
+    plan.parallelism.virtualPipeline = 1;
+    plan.schedule = ScheduleKind::OneFOneB;
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {});
+}
+BENCHMARK(evaluateSixtyFourStagesOf512MicroBatches)->Unit(benchmark::kMicrosecond);
+
+void estimateGpt3On1024(benchmark::State &state)
+{
+    auto workload = resolve(sample("gpt3-175b-1024-a100"), builtinCatalogue());
+    if (!workload) {
+        state.SkipWithError("the plan cannot be resolved");
+        return;
+    }
+    workload->layout = place(*workload, candidateModes(*workload->plan).front());
+    for (auto _ : state)
+        benchmark::DoNotOptimize(estimate(*workload));
+}
+BENCHMARK(estimateGpt3On1024)->Unit(benchmark::kMicrosecond);
+
+/// One step of a drag: eight GPUs move between two regions and back, each time a new plan and its evaluation.
+void fromEditToEvaluation(benchmark::State &state)
+{
+    const PlanPtr plan = threeRegions(int(state.range(0)));
+    EvaluationWorkspace workspace;
+    int gpus = 0;
+    bool isForth = true;
+    for (auto _ : state) {
+        Plan next = *plan;
+        next.cluster = *moveGpus(plan->cluster, 0, isForth ? 8 : 16, 2);
+        isForth = !isForth;
+        const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(next)), builtinCatalogue(), workspace);
+        if (!evaluation) {
+            state.SkipWithError("the plan cannot be evaluated");
+            return;
+        }
+        gpus = (*evaluation)->metrics.gpusTotal;
+        benchmark::DoNotOptimize(evaluation);
+    }
+    state.counters["gpus"] = gpus;
+}
+BENCHMARK(fromEditToEvaluation)->ArgName("gpus")->Arg(1152)->Arg(16416)->Unit(benchmark::kMillisecond);
+
+} // namespace
