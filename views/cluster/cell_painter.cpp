@@ -149,35 +149,44 @@ void paintBar(QPainter &painter, const MapScene &scene, const IslandScene &islan
     }
 }
 
-/// "5 · 1,024" on the cells of each stage, where there is room.
-void paintStageChips(QPainter &painter, const MapScene &scene, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
+struct Chip {
+    QRectF rect;
+    QString text;
+};
+
+/// "5 · 1,024" on the cells of each stage; none at all where they would crowd each other.
+std::vector<Chip> stageChips(const QFontMetricsF &metrics, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
 {
-    const Theme &t = theme();
-    painter.setFont(uiFont(-2, QFont::DemiBold));
-    const QFontMetricsF metrics(painter.font());
+    std::vector<Chip> chips;
+    const double used = std::min(group.grid.width(), group.columns * (group.node.width() + group.gap));
     for (const PoolSlots &seats : group.pools) {
         const PoolScene &pool = island.pools[std::size_t(seats.pool)];
+        const int perNode = std::max(1, pool.gpusPerNode);
         for (const GpuRun &run : pool.runs) {
-            const int perNode = std::max(1, pool.gpusPerNode);
-            const int first = run.firstGpu / perNode, last = (run.firstGpu + run.gpus - 1) / perNode;
-            const QRectF top = nodeRect(layout, islandIndex, seats.pool, first), bottom = nodeRect(layout, islandIndex, seats.pool, last);
-            if (run.gpus == 0 || bottom.bottom() - top.top() < metrics.height() + 4)
-                continue;
-            const QString label = QStringLiteral("%1 · %2").arg(run.stage + 1).arg(QLocale(QLocale::English).toString(run.gpus));
-            const double width = metrics.horizontalAdvance(label) + 10;
-            if (width > group.grid.width())
-                continue;
-            const double centreX = group.grid.left() + std::min(group.grid.width(), group.columns * (group.node.width() + group.gap)) / 2;
-            const QRectF chip(std::round(centreX - width / 2), std::round((top.top() + bottom.bottom() - metrics.height()) / 2), width, metrics.height());
-            painter.setRenderHint(QPainter::Antialiasing, true);
-            painter.setPen(Qt::NoPen);
-            painter.setBrush(withAlpha(t.panel, 0.86));
-            painter.drawRoundedRect(chip, 3, 3);
-            painter.setPen(t.text);
-            painter.drawText(chip, Qt::AlignCenter, label);
+            const QRectF top = nodeRect(layout, islandIndex, seats.pool, run.firstGpu / perNode);
+            const QRectF bottom = nodeRect(layout, islandIndex, seats.pool, (run.firstGpu + run.gpus - 1) / perNode);
+            const QString text = QStringLiteral("%1 · %2").arg(run.stage + 1).arg(QLocale(QLocale::English).toString(run.gpus));
+            const double width = metrics.horizontalAdvance(text) + 10, height = metrics.height();
+            const QRectF chip(std::round(group.grid.left() + (used - width) / 2), std::round((top.top() + bottom.bottom() - height) / 2), width, height);
+            if (width > used || bottom.bottom() - top.top() < height + 4 || (!chips.empty() && chips.back().rect.intersects(chip.adjusted(0, -3, 0, 3))))
+                return {};
+            chips.push_back({chip, text});
         }
     }
-    (void)scene;
+    return chips;
+}
+
+void paintStageChips(QPainter &painter, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
+{
+    painter.setFont(uiFont(-2, QFont::DemiBold));
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    for (const Chip &chip : stageChips(QFontMetricsF(painter.font()), island, layout, islandIndex, group)) {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(withAlpha(theme().panel, 0.86));
+        painter.drawRoundedRect(chip.rect, 3, 3);
+        painter.setPen(theme().text);
+        painter.drawText(chip.rect, Qt::AlignCenter, chip.text);
+    }
 }
 
 } // namespace
@@ -199,7 +208,7 @@ void paintGroup(QPainter &painter, const MapScene &scene, const IslandScene &isl
     }
     paintNodes(painter, scene, island, layout, place, group, stale);
     if (layout.detail == MapDetail::Nodes && !stale)
-        paintStageChips(painter, scene, island, layout, int(&place - layout.islands.data()), group);
+        paintStageChips(painter, island, layout, int(&place - layout.islands.data()), group);
 }
 
 } // namespace trainyard

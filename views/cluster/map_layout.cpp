@@ -12,6 +12,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr int kFewGpus = 16;              // a lab: its GPUs are worth looking at
 constexpr int kManyGpus = 2000;            // above this, nodes instead of GPUs
 constexpr std::size_t kMaxColumns = 96;
 
@@ -147,9 +148,11 @@ Candidate bestFrames(const MapSpec &spec, QRectF area)
 {
     Candidate best;
     const std::vector<Gap> gaps = gapsFor(spec);
-    if (countGpus(spec) <= kManyGpus) {
+    const int gpus = countGpus(spec);
+    if (gpus <= kManyGpus) {
+        const int largest = gpus <= kFewGpus ? 2 * kMaxGpuUnit : kMaxGpuUnit;
         for (const Gap &gap : gaps)
-            tryGap(spec, area, MapDetail::Gpus, kMaxGpuUnit, gap, best);
+            tryGap(spec, area, MapDetail::Gpus, largest, gap, best);
     }
     for (std::size_t g = 0; g < gaps.size() && best.score < 0; ++g)
         tryGap(spec, area, MapDetail::Nodes, kMaxNodeUnit, gaps[g], best);

@@ -79,6 +79,15 @@ double linkWidth(double capacityGbps)
     return std::clamp(1.2 + 2.4 * std::log10(std::max(1.0, capacityGbps) / 4), 1.5, 9.0);
 }
 
+bool passes(const LinkLayout &link, const QRectF &card)
+{
+    for (int step = 0; step <= 32; ++step) {
+        if (card.contains(pointOnLink(link, step / 32.0)))
+            return true;
+    }
+    return false;
+}
+
 void paintLink(QPainter &painter, const LinkScene &link, const LinkLayout &place, bool stale)
 {
     const Theme &t = theme();
@@ -87,17 +96,16 @@ void paintLink(QPainter &painter, const LinkScene &link, const LinkLayout &place
     QColor colour = link.evaluated && link.utilization > 0 ? useColour(link.utilization) : t.textFaint;
     if (stale)
         colour = blend(colour, t.panel, 0.5);
-    const double width = linkWidth(link.capacityGbps);
+    const bool idle = link.evaluated && link.utilization <= 0;
+    const double width = idle ? 1.5 : linkWidth(link.capacityGbps);   // what carries nothing steps back
     painter.setRenderHint(QPainter::Antialiasing, true);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(t.panel, width + 3, Qt::SolidLine, Qt::FlatCap));
     painter.drawPath(path);
-    if (!place.card.isEmpty()) {           // a card that had to move aside stays tied to its link
-        const QPointF middle = pointOnLink(place, 0.5);
+    if (!place.card.isEmpty() && !passes(place, place.card)) {   // a card that had to move aside stays tied to its link
         painter.setPen(QPen(t.border, 1));
-        painter.drawLine(place.card.center(), middle);
+        painter.drawLine(place.card.center(), pointOnLink(place, 0.5));
     }
-    const bool idle = link.evaluated && link.utilization <= 0;
     painter.setPen(QPen(colour, width, idle ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap));
     painter.drawPath(path);
 }
@@ -185,41 +193,6 @@ void paintMap(QPainter &painter, const MapScene &scene, const MapLayout &layout,
     for (std::size_t i = 0; i < layout.links.size(); ++i) {
         if (layout.links[i].visible && !layout.links[i].card.isEmpty())
             paintLinkCard(painter, scene.links[i], layout.links[i], stale);
-    }
-}
-
-void paintCard(QPainter &painter, QPointF at, const QRectF &bounds, const QStringList &lines, const QColor &border, const QColor &secondLine)
-{
-    if (lines.isEmpty())
-        return;
-    const Theme &t = theme();
-    const double first = lineHeight(titleFont()), other = lineHeight(smallFont());
-    const double most = std::max(160.0, bounds.width() - 40);
-    double width = widthOf(lines.front(), titleFont());
-    for (const QString &line : lines.mid(1))
-        width = std::max(width, widthOf(line, smallFont()));
-    width = std::min(width, most);
-    QRectF card(at, QSizeF(width + 22, first + other * double(lines.size() - 1) + 14));
-    card.moveLeft(std::clamp(card.left(), bounds.left() + 2, std::max(bounds.left() + 2, bounds.right() - card.width() - 2)));
-    card.moveTop(std::clamp(card.top(), bounds.top() + 2, std::max(bounds.top() + 2, bounds.bottom() - card.height() - 2)));
-    painter.setRenderHint(QPainter::Antialiasing, true);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(QColor(0, 0, 0, t.isDark ? 90 : 28));
-    painter.drawRoundedRect(card.translated(0, 2).adjusted(-1, -1, 1, 2), Theme::kRadius + 1, Theme::kRadius + 1);
-    painter.setPen(QPen(border, 1));
-    painter.setBrush(t.panelRaised);
-    painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius, Theme::kRadius);
-    QRectF line(card.left() + 11, card.top() + 7, card.width() - 22, first);
-    painter.setFont(titleFont());
-    painter.setPen(t.text);
-    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(titleFont()).elidedText(lines.front(), Qt::ElideRight, line.width()));
-    painter.setFont(smallFont());
-    line.translate(0, first);
-    line.setHeight(other);
-    for (qsizetype i = 1; i < lines.size(); ++i) {
-        painter.setPen(i == 1 ? secondLine : t.textMuted);
-        painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(smallFont()).elidedText(lines[i], Qt::ElideRight, line.width()));
-        line.translate(0, other);
     }
 }
 

@@ -16,8 +16,5 @@ namespace trainyard {
 void paintMap(QPainter &painter, const MapScene &scene, const MapLayout &layout, bool stale);
 /// Green over amber to red; every use is also written on the link's card.
 [[nodiscard]] QColor useColour(double utilization);
-/// A raised card with a first line in bold; grows down and right of `at` but stays inside `bounds`.
-void paintCard(QPainter &painter, QPointF at, const QRectF &bounds, const QStringList &lines, const QColor &border,
-               const QColor &secondLine);
 
 } // namespace trainyard

@@ -28,6 +28,11 @@ QString trimmed(QString number)
     return number.replace(zeros, QStringLiteral("\\1"));
 }
 
+QString rateText(double gbps)
+{
+    return gbps < 1000 ? trimmed(formatGbps(gbps)) : trimmed(QLocale(QLocale::English).toString(gbps / 1000, 'f', 1) + QStringLiteral(" Tbps"));
+}
+
 QString wholePercent(double share)
 {
     return share > 0 && share < 0.01 ? QStringLiteral("<1 %") : QStringLiteral("%1 %").arg(std::lround(share * 100));
@@ -168,12 +173,12 @@ LinkScene buildLink(const Plan &plan, const WanLink &link, const WanLinkUse *use
         scene.evaluated = true;
         scene.utilization = use->utilization;
         scene.brief = wholePercent(use->utilization);
-        scene.head = QStringLiteral("%1 · %2").arg(rtt, trimmed(formatGbps(use->nodePairGbps)));
+        scene.head = QStringLiteral("%1 · %2").arg(rtt, rateText(use->nodePairGbps));
         scene.foot = QStringLiteral("%1 %2 · %3").arg(use->tcpConnections)
                          .arg(use->tcpConnections == 1 ? QStringLiteral("flow") : QStringLiteral("flows"), scene.brief);
     } else {
         scene.evaluated = use != nullptr;
-        scene.head = QStringLiteral("%1 · %2").arg(rtt, trimmed(formatGbps(link.capacityGbps)));
+        scene.head = QStringLiteral("%1 · %2").arg(rtt, rateText(link.capacityGbps));
         scene.foot = use ? QStringLiteral("not used") : QString();
     }
     return scene;
@@ -278,14 +283,14 @@ QStringList linkCard(const MapScene &scene, const Plan &plan, const Evaluation *
         return {};
     const WanLink &wan = plan.cluster.wanLinks[std::size_t(link)];
     QStringList lines{scene.links[std::size_t(link)].name};
-    lines += QStringLiteral("%1 · %2 each way · %3 a node pair").arg(trimmed(formatSeconds(wan.rttMs * 1e-3)), trimmed(formatGbps(wan.capacityGbps)), trimmed(formatGbps(wan.nodePairGbps)));
+    lines += QStringLiteral("%1 · %2 each way · %3 a node pair").arg(trimmed(formatSeconds(wan.rttMs * 1e-3)), rateText(wan.capacityGbps), rateText(wan.nodePairGbps));
     if (!evaluation || !evaluation->plan || evaluation->plan->cluster != plan.cluster)
         return lines;
     const auto use = std::ranges::find(evaluation->metrics.wanLinks, link, &WanLinkUse::link);
     if (use == evaluation->metrics.wanLinks.end() || use->totalBytes() <= 0)
         return lines + QStringList{QStringLiteral("carries nothing")};
     lines += QStringLiteral("%1 an iteration, %2 of the capacity").arg(formatBytes(use->totalBytes()), formatPercent(use->utilization));
-    lines += QStringLiteral("a node pair reaches %1 with %2 TCP connections").arg(trimmed(formatGbps(use->nodePairGbps))).arg(use->tcpConnections);
+    lines += QStringLiteral("a node pair reaches %1 with %2 TCP connections").arg(rateText(use->nodePairGbps)).arg(use->tcpConnections);
     return lines;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/overlay_painter.h"
 
+#include "views/cluster/card_painter.h"
 #include "views/cluster/cell_painter.h"
-#include "views/cluster/map_painter.h"
 #include "views/theme/theme.h"
 
 #include <QLocale>
@@ -88,10 +88,10 @@ void paintGhost(QPainter &painter, const MapScene &scene, const MapLayout &layou
         painter.fillRect(QRectF(at, cell), cellColour(stage, scene.stages, false));
     }
     painter.setRenderHint(QPainter::Antialiasing, true);
-    QPointF card(box.right() + 10, box.center().y() - 22);
-    if (card.x() + 260 > layout.area.right())
-        card.setX(box.left() - 270);
-    paintCard(painter, card, layout.area, ghost.card, t.accent, ghost.verdict);
+    QRectF card = cardRect({box.right() + 10, box.center().y() - 22}, layout.area, ghost.card);
+    if (card.left() < box.right() + 4)     // pushed back from the right edge: the other side of the ghost
+        card = cardRect({box.left() - 10 - card.width(), card.top()}, layout.area, ghost.card);
+    paintCard(painter, card, ghost.card, t.accent, ghost.verdict);
 }
 
 } // namespace
@@ -155,7 +155,7 @@ void paintOverlay(QPainter &painter, const MapScene &scene, const MapLayout &lay
     if (overlay.ghost)
         paintGhost(painter, scene, layout, *overlay.ghost);
     else if (overlay.cardAt)
-        paintCard(painter, *overlay.cardAt + QPointF(14, 16), layout.area.adjusted(-4, -4, 4, 4), overlay.card, theme().border, theme().textMuted);
+        paintCard(painter, cardRect(*overlay.cardAt + QPointF(14, 16), layout.area.adjusted(-4, -4, 4, 4), overlay.card), overlay.card, theme().border, theme().textMuted);
 }
 
 } // namespace trainyard
