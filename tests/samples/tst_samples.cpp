@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
+#include "core/cluster/edits.h"
+#include "core/evaluate/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "core/plan/validate.h"
 
@@ -7,6 +9,31 @@
 #include <QTest>
 
 using namespace trainyard;
+
+namespace {
+
+Plan sample(const char *name)
+{
+    return readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json").value_or(Plan {});
+}
+
+EvaluationPtr evaluated(const Plan &plan)
+{
+    EvaluationWorkspace workspace;
+    const auto evaluation = evaluate(std::make_shared<Plan>(plan), builtinCatalogue(), workspace, {}, { .keepTimeline = false, .offerFixes = false });
+    return evaluation ? *evaluation : nullptr;
+}
+
+/// Stages that each datacenter holds, of the first pipeline.
+std::vector<int> stagesByDatacenter(const Evaluation &evaluation)
+{
+    std::vector<int> count(evaluation.plan->cluster.datacenters.size());
+    for (const StageSeat &seat : evaluation.layout.classes.at(0).seats)
+        ++count[static_cast<std::size_t>(seat.datacenter)];
+    return count;
+}
+
+} // namespace
 
 class TstSamples : public QObject {
     Q_OBJECT
@@ -44,15 +71,45 @@ private slots:
 
     void theSizesAreThoseOfTheirTitles()
     {
-        const auto gpus = [](const char *name) {
-            return readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json")->cluster.gpus();
-        };
+        const auto gpus = [](const char *name) { return sample(name).cluster.gpus(); };
         QCOMPARE(gpus("gpt3-175b-1024-a100"), 1024);
         QCOMPARE(gpus("megatron-1t-3072-a100"), 3072);
         QCOMPARE(gpus("llama-3.1-405b-16384-h100"), 16384);
         QCOMPARE(gpus("llama-3-70b-three-regions"), 3 * 192);
         QCOMPARE(gpus("atlas-three-datacenters"), 24);
         QCOMPARE(gpus("mixed-lab"), 4);
+    }
+
+    void theThreeDatacentersTakeAsLongAsTheReferenceSays()
+    {
+        // Two independent simulators agree on these: P 6, M 4, C 4, three datacenters, spatial sharing.
+        Plan plan = sample("atlas-three-datacenters");
+        const auto iteration = [](const Plan &p) { return evaluated(p)->metrics.iterationTime.value(); };
+        QVERIFY(std::abs(iteration(plan) - 61.99) < 0.01);
+        plan.schedule = ScheduleKind::GPipe;
+        QVERIFY(std::abs(iteration(plan) - 64.60) < 0.01);
+    }
+
+    void movingGpusBetweenTheRegionsDoesWhatTheNotesSay()
+    {
+        const Plan plan = sample("llama-3-70b-three-regions");
+        const auto moved = [&](int gpus) {
+            Plan next = plan;
+            next.cluster = *moveGpus(plan.cluster, 0, gpus, 2);
+            return evaluated(next);
+        };
+        const EvaluationPtr before = evaluated(plan);
+        QVERIFY(before && before->metrics.memory->fits);
+        QCOMPARE(before->layout.data, 16);
+        QCOMPARE(stagesByDatacenter(*before), (std::vector { 3, 3, 3 }));
+        QCOMPARE(before->metrics.gpusUsed, 576);
+        QCOMPARE(moved(8)->layout.data, 15);
+        QCOMPARE(moved(16)->layout.data, 14);
+        QVERIFY(*moved(8)->metrics.tokensPerSecond < *before->metrics.tokensPerSecond);
+        QVERIFY(*moved(16)->metrics.tokensPerSecond < *moved(8)->metrics.tokensPerSecond);
+        QCOMPARE(moved(24)->layout.mode, PlacementMode::DataAcross);
+        QCOMPARE(stagesByDatacenter(*moved(64)), (std::vector { 2, 3, 4 }));
+        QCOMPARE(moved(64)->metrics.gpusUsed, 576);
     }
 };
 
