@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plan files: JSON in and out, dotted keys, schema. Errors name file and JSON pointer (or line:column) and what would be
-// right. Writing keeps unknown keys and writes only what differs from the defaults, plus the contract's sections.
+// right. Writing keeps unknown keys and writes what differs from the defaults, plus the keys that every plan should show.
 
 #include "core/base/error.h"
 #include "core/plan/plan.h"
