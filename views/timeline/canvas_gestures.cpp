@@ -60,7 +60,8 @@ bool CanvasGestures::press(const QMouseEvent &event)
     m_drag = pans ? Drag::Pan : Drag::Pressed;
     if (pans)
         m_canvas.setCursor(Qt::ClosedHandCursor);
-    return false;   // let the focus follow
+    m_canvas.setFocus(Qt::MouseFocusReason);
+    return true;
 }
 
 bool CanvasGestures::move(const QMouseEvent &event)

@@ -8,6 +8,7 @@
 #include <QPainterPath>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -64,6 +65,17 @@ QPainterPath foldMark(QPointF center, bool folded)
 
 } // namespace
 
+Nanoseconds rulerStep(const TimelineState &state, const ChartGeometry &geometry)
+{
+    return tickStep(state.range, geometry.ruler.width(), kTickDistance);
+}
+
+QRectF tickLabelRect(const TimelineState &state, const ChartGeometry &geometry, Nanoseconds tick, Nanoseconds step)
+{
+    const int width = QFontMetrics(rowFont()).horizontalAdvance(tickLabel(tick, step, state.whole.end)) + 2;
+    return {std::floor(geometry.x(state, tick)) + kTickMargin, double(geometry.ruler.top() + 1), double(width), double(geometry.ruler.height() - 5)};
+}
+
 QFont groupFont() { return uiFont(-1, QFont::DemiBold); }
 QFont rowFont() { return uiFont(-2); }
 QFont smallFont() { return uiFont(-3); }
@@ -92,7 +104,7 @@ void ChartPainter::paint(QImage &image, const TimelineState &state, const ChartG
 
 void ChartPainter::paintGrid(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
 {
-    const Nanoseconds step = tickStep(state.range, geometry.tracks.width(), kTickDistance);
+    const Nanoseconds step = rulerStep(state, geometry);
     for (const Nanoseconds t : ticks(state.range, step)) {
         const QRect line(int(geometry.x(state, t)), geometry.tracks.top() - 4, 1, geometry.tracks.height() + 4);
         painter.fillRect(line, theme().grid);
@@ -103,15 +115,14 @@ void ChartPainter::paintRuler(QPainter &painter, const TimelineState &state, con
 {
     painter.setFont(rowFont());
     painter.setPen(theme().textFaint);
-    const Nanoseconds step = tickStep(state.range, geometry.ruler.width(), kTickDistance);
-    const QFontMetrics metrics(painter.font());
+    const Nanoseconds step = rulerStep(state, geometry);
     const int right = geometry.ruler.right() + 8;
     for (const Nanoseconds t : ticks(state.range, step)) {
         const QString text = tickLabel(t, step, state.whole.end);
-        const int x = int(geometry.x(state, t));
-        painter.fillRect(QRect(x, geometry.ruler.bottom() - 5, 1, 5), theme().border);
-        if (x + kTickMargin + metrics.horizontalAdvance(text) <= right)
-            painter.drawText(QPoint(x + kTickMargin, geometry.ruler.bottom() - 6), text);
+        const QRectF label = tickLabelRect(state, geometry, t, step);
+        painter.fillRect(QRect(int(geometry.x(state, t)), geometry.ruler.bottom() - 5, 1, 5), theme().border);
+        if (label.right() <= right)
+            painter.drawText(label, Qt::AlignLeft | Qt::AlignVCenter, text);
     }
 }
 
@@ -134,13 +145,13 @@ void ChartPainter::paintGutter(QPainter &painter, const TimelineState &state, co
     painter.setFont(groupFont());
     for (const DatacenterGroup &group : state.layout.groups) {
         const int top = scrollTop + group.y - state.scroll;
-        // The name stays in sight as long as any of its rows is.
-        const int y = std::min(std::max(top, scrollTop), top + group.height - metrics.height());
-        const QRect line(Theme::kPad, y, columns.group + kColumnGap - 2, std::max(metrics.height(), state.layout.rows.back().barHeight));
-        painter.fillPath(foldMark(QPointF(line.left() + 3.5, line.center().y() + 0.5), group.isFolded), theme().textFaint);
+        // On the line of its first row; it stays in sight as long as any of its rows is.
+        const int y = std::min(std::max(top, scrollTop), top + std::max(0, group.height - group.nameHeight));
+        const double middle = y + group.nameHeight / 2.0;
+        painter.fillPath(foldMark(QPointF(Theme::kPad + 3.5, middle), group.isFolded), theme().textFaint);
         painter.setPen(theme().text);
-        const QString name = metrics.elidedText(group.name, Qt::ElideRight, line.width() - kFoldMark);
-        painter.drawText(line.adjusted(kFoldMark, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, name);
+        const QString name = metrics.elidedText(group.name, Qt::ElideRight, columns.group - kFoldMark + kColumnGap - 2);
+        painter.drawText(QPointF(Theme::kPad + kFoldMark, std::round(middle + metrics.capHeight() / 2.0)), name);
     }
     painter.restore();
     if (state.layout.pinnedHeight > 0)
@@ -162,7 +173,7 @@ void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, 
         const int room = right - (Theme::kPad + (row.isPinned ? 0 : columns.group));
         const QString shown = metrics.elidedText(text, Qt::ElideRight, room);
         // Centred on the capitals, as in the bars, so that short rows keep their labels on their line.
-        const int baseline = band.center().y() + 1 + metrics.capHeight() / 2;
+        const int baseline = int(std::round(band.top() + band.height() / 2.0 + metrics.capHeight() / 2.0));
         painter.setPen(color);
         painter.drawText(QPoint(right - metrics.horizontalAdvance(shown), baseline), shown);
     };

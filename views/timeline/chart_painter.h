@@ -10,6 +10,7 @@ namespace trainyard {
 class ChartPainter {
 public:
     void paint(QImage &image, const TimelineState &state, const ChartGeometry &geometry);
+    /// Logical pixels that the labels need, measured with the fonts that paint them.
     [[nodiscard]] static int gutterWidth(const TimelineState &state);
 
 private:
@@ -22,7 +23,10 @@ private:
     LanePainter m_lanes;
 };
 
-/// Fonts of the labels, so that the gutter is measured with what it is painted with.
+/// Distance of the ruler's ticks, and where the label of one lies.
+[[nodiscard]] Nanoseconds rulerStep(const TimelineState &state, const ChartGeometry &geometry);
+[[nodiscard]] QRectF tickLabelRect(const TimelineState &state, const ChartGeometry &geometry, Nanoseconds tick, Nanoseconds step);
+/// Fonts of the labels.
 [[nodiscard]] QFont groupFont();
 [[nodiscard]] QFont rowFont();
 [[nodiscard]] QFont smallFont();

@@ -15,6 +15,8 @@ constexpr double kFade = 0.82;         // of what a filter or the critical path 
 constexpr int kTellApart = 3;          // pixels from which bars get a gap
 constexpr int kPatternFrom = 5;        // pixels from which a pattern reads
 constexpr int kLabelPad = 4;
+constexpr int kLabelHeight = 9;        // logical pixels of a bar that a number needs
+constexpr int kNameFrom = 90;          // logical pixels from which a bar may say its kind
 
 QRgb mix(QRgb a, QRgb b, double share)
 {
@@ -25,6 +27,21 @@ QRgb mix(QRgb a, QRgb b, double share)
 QRgb toRgb(ColorLanes lanes)
 {
     return qRgb(int(lanes[0]), int(lanes[1]), int(lanes[2]));
+}
+
+/// A bar's pixels in its lane, rounded, and its exact ends. Ends outside the lane stay outside, so that a cut bar shows
+/// no end there.
+struct PixelSpan {
+    int left = 0, right = 0;
+    double exactLeft = 0, exactRight = 0;
+    [[nodiscard]] int width() const { return right - left; }
+};
+
+PixelSpan pixelSpan(const Timeline &timeline, std::uint32_t span, TimeRange range, int width)
+{
+    const double left = std::max(-8.0, timeToX(timeline.start[span], range, 0, width));
+    const double right = std::min(width + 8.0, timeToX(timeline.end[span], range, 0, width));
+    return {int(std::lround(left)), int(std::lround(right)), left, right};
 }
 
 QRgb *scanLine(QImage &image, int y)
@@ -120,6 +137,10 @@ void LanePainter::paintRow(QImage &image, const TimelineState &state, const Trac
     }
     const bool isSummary = row.kind == TrackRow::Kind::Summary;
     m_walk.resolve(m_row, m_idle, isSummary ? std::max(1, int(row.tracks.size())) : 1);
+    if (!isSummary) {
+        for (const std::uint32_t index : row.tracks)
+            snapBars(state, index, lane.width);
+    }
     for (int y = lane.top; y < lane.bottom; ++y)
         std::memcpy(scanLine(image, y) + lane.left, m_row.data(), std::size_t(lane.width) * sizeof(QRgb));
     if (isSummary)
@@ -142,60 +163,101 @@ void LanePainter::paintGhost(QImage &image, const TimelineState &state, const Tr
         std::memcpy(scanLine(image, y) + lane.left, m_row.data(), std::size_t(lane.width) * sizeof(QRgb));
 }
 
-void LanePainter::paintDetail(QImage &image, const TimelineState &state, std::uint32_t index, const Lane &lane)
+std::pair<std::uint32_t, std::uint32_t> LanePainter::distinctSpans(const TimelineState &state, std::uint32_t index, int width) const
 {
     const Timeline &timeline = *state.timeline();
     const auto [from, to] = visibleSpans(timeline, timeline.tracks[index].first, timeline.tracks[index].last, state.range);
-    if (to - from > std::uint32_t(lane.width) / 2)
-        return;
+    return to - from > std::uint32_t(width) / 2 ? std::pair{from, from} : std::pair{from, to};
+}
+
+void LanePainter::snapBars(const TimelineState &state, std::uint32_t index, int width)
+{
+    const Timeline &timeline = *state.timeline();
+    const QRgb gap = mix(m_idle, m_panel, 0.5);
+    const auto [from, to] = distinctSpans(state, index, width);
     for (std::uint32_t i = from; i < to; ++i) {
-        // Bars cut by the chart's edge keep their far end outside, so that they show no end there.
-        const double x0 = std::max(-4.0, timeToX(timeline.start[i], state.range, 0, lane.width));
-        const double x1 = std::min(lane.width + 4.0, timeToX(timeline.end[i], state.range, 0, lane.width));
-        const int left = int(std::lround(x0)), right = int(std::lround(x1));
-        if (right - left >= kTellApart)
-            paintBar(image, state, i, QRect(lane.left + left, lane.top, right - left, lane.bottom - lane.top), lane);
+        const PixelSpan bar = pixelSpan(timeline, i, state.range, width);
+        if (bar.width() < kTellApart)
+            continue;
+        const QRgb fill = toRgb((isVivid(state, i) ? m_vivid : m_faded)[std::size_t(timeline.kind[i])]);
+        const auto put = [&](int x, QRgb color) {
+            if (x >= 0 && x < width)
+                m_row[std::size_t(x)] = color;
+        };
+        for (int x = std::max(0, bar.left); x < std::min(width, bar.right - 1); ++x)
+            m_row[std::size_t(x)] = fill;
+        put(bar.right - 1, gap);
+        // What the blend left of this bar in the columns beside its rounded ends.
+        if (bar.exactRight > bar.right)
+            put(bar.right, m_idle);
+        if (bar.exactLeft < bar.left && bar.left > 0 && (i == from || timeline.end[i - 1] < timeline.start[i]))
+            put(bar.left - 1, m_idle);
     }
 }
 
-void LanePainter::paintBar(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &bar, const Lane &lane)
+void LanePainter::paintDetail(QImage &image, const TimelineState &state, std::uint32_t index, const Lane &lane)
 {
     const Timeline &timeline = *state.timeline();
-    const WorkKind kind = timeline.kind[span];
-    const bool vivid = isVivid(state, span);
-    const QRect clip = bar & QRect(lane.left, lane.top, lane.width, lane.bottom - lane.top);
-    const QRgb fill = toRgb((vivid ? m_vivid : m_faded)[std::size_t(kind)]);
-    const int gap = bar.right();
-    if (gap >= clip.left() && gap <= clip.right()) {
-        for (int y = clip.top(); y <= clip.bottom(); ++y)
-            scanLine(image, y)[gap] = mix(scanLine(image, y)[gap], m_panel, 0.75);
-    }
-    if (vivid && bar.width() >= 6 && bar.height() >= 8) {
-        for (const QPoint corner : {bar.topLeft(), bar.bottomLeft(), bar.topRight() - QPoint(1, 0), bar.bottomRight() - QPoint(1, 0)}) {
-            if (clip.contains(corner))
-                scanLine(image, corner.y())[corner.x()] = mix(fill, m_idle, 0.6);
-        }
-    }
-    const FillPattern pattern = fillPattern(kind);
-    if (vivid && pattern != FillPattern::Plain && bar.width() >= kPatternFrom) {
-        const QRgb ink = mix(fill, theme().workInk(kind).rgb(), 0.28);
-        const int right = std::min(clip.right(), gap - 1);
-        for (int y = clip.top(); y <= clip.bottom(); ++y) {
-            QRgb *line = scanLine(image, y);
-            for (int x = clip.left(); x <= right; ++x) {
-                if (patternInks(pattern, x - bar.left(), y - lane.top))
-                    line[x] = ink;
+    const QRect all(lane.left, lane.top, lane.width, lane.bottom - lane.top);
+    const auto [from, to] = distinctSpans(state, index, lane.width);
+    for (std::uint32_t i = from; i < to; ++i) {
+        const PixelSpan pixels = pixelSpan(timeline, i, state.range, lane.width);
+        if (pixels.width() < kPatternFrom || !isVivid(state, i))
+            continue;
+        const QRect bar(lane.left + pixels.left, lane.top, pixels.width() - 1, all.height());
+        const QRgb fill = toRgb(m_vivid[std::size_t(timeline.kind[i])]);
+        if (bar.height() >= 8) {
+            for (const QPoint corner : {bar.topLeft(), bar.bottomLeft(), bar.topRight(), bar.bottomRight()}) {
+                if (all.contains(corner))
+                    scanLine(image, corner.y())[corner.x()] = mix(fill, m_idle, 0.6);
             }
         }
+        paintPattern(image, bar, bar & all, timeline.kind[i], fill);
+        paintLabel(image, state, i, bar & all, fill);
     }
-    if (!vivid || timeline.microBatch[span] < 0 || bar.height() < 9 * image.devicePixelRatio())
+}
+
+void LanePainter::paintPattern(QImage &image, const QRect &bar, const QRect &clip, WorkKind kind, QRgb fill)
+{
+    const FillPattern pattern = fillPattern(kind);
+    if (pattern == FillPattern::Plain)
         return;
+    const QRgb ink = mix(fill, theme().workInk(kind).rgb(), 0.28);
+    for (int y = clip.top(); y <= clip.bottom(); ++y) {
+        QRgb *line = scanLine(image, y);
+        for (int x = clip.left(); x <= clip.right(); ++x) {
+            if (patternInks(pattern, x - bar.left(), y - bar.top()))
+                line[x] = ink;
+        }
+    }
+}
+
+void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, QRgb fill)
+{
+    const Timeline &timeline = *state.timeline();
+    const double ratio = image.devicePixelRatio();
+    if (timeline.microBatch[span] < 0 || clip.height() < kLabelHeight * ratio || clip.width() < kLabelPad)
+        return;
+    const WorkKind kind = timeline.kind[span];
     const QString number = QString::number(timeline.microBatch[span] + 1);
-    if (clip.width() < m_labels.width(number) + kLabelPad)
+    const int width = m_labels.width(number);
+    const bool patterned = fillPattern(kind) != FillPattern::Plain;
+    if (clip.width() < width + (patterned ? 4 : 1) * kLabelPad)
         return;
-    const QString named = QString::fromUtf8(toString(kind)) + u' ' + number;
-    const bool hasRoom = clip.width() >= 90 * image.devicePixelRatio() && m_labels.width(named) + 4 * kLabelPad < clip.width();
-    m_labels.draw(image, clip.center(), hasRoom ? named : number, theme().workInk(kind).rgb(), clip);
+    QString text = number;
+    if (clip.width() >= kNameFrom * ratio) {
+        const QString named = QString::fromUtf8(toString(kind)) + u' ' + number;
+        if (m_labels.width(named) + 4 * kLabelPad < clip.width())
+            text = named;
+    }
+    if (patterned) {   // a plain plate keeps the number legible
+        QRect plate(0, 0, m_labels.width(text) + kLabelPad, clip.height());
+        plate.moveCenter(clip.center());
+        plate &= clip;
+        for (int y = plate.top(); y <= plate.bottom(); ++y)
+            std::fill_n(scanLine(image, y) + plate.left(), plate.width(), fill);
+    }
+    m_labels.draw(image, clip.center(), text, theme().workInk(kind).rgb(), clip);
 }
 
 void LanePainter::paintCriticalPath(QImage &image, const TimelineState &state, const QRect &tracks)

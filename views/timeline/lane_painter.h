@@ -26,7 +26,12 @@ private:
     struct Lane { int left, width, top, bottom; };   // device pixels, bottom exclusive
     void paintRow(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane);
     void paintGhost(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane);
+    /// Visible spans of a track, or none where they are too many to tell apart.
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> distinctSpans(const TimelineState &state, std::uint32_t track, int width) const;
+    void snapBars(const TimelineState &state, std::uint32_t track, int width);
     void paintDetail(QImage &image, const TimelineState &state, std::uint32_t track, const Lane &lane);
+    void paintPattern(QImage &image, const QRect &bar, const QRect &clip, WorkKind kind, QRgb fill);
+    void paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, QRgb fill);
     void paintBar(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &bar, const Lane &lane);
     void paintCriticalPath(QImage &image, const TimelineState &state, const QRect &tracks);
     void preparePalettes(const TimelineState &state);

@@ -5,6 +5,7 @@
 #include "views/timeline/chart_painter.h"
 #include "views/timeline/lane_painter.h"
 
+#include <QFocusEvent>
 #include <QFontMetrics>
 #include <QKeyEvent>
 #include <QLabel>
@@ -50,8 +51,9 @@ void KindButton::paintEvent(QPaintEvent *)
     const Theme &t = theme();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    if (underMouse() || hasFocus()) {
-        painter.setPen(hasFocus() ? QPen(t.accent) : QPen(Qt::NoPen));
+    const bool ring = hasFocus() && m_showsFocus;
+    if (underMouse() || ring) {
+        painter.setPen(ring ? QPen(t.accent) : QPen(Qt::NoPen));
         painter.setBrush(t.panelRaised);
         painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
     }
@@ -82,6 +84,12 @@ void KindButton::paintEvent(QPaintEvent *)
     painter.setFont(font);
     painter.setPen(isChecked() ? t.textMuted : t.textFaint);
     painter.drawText(rect().adjusted(kButtonPad + kSwatch + 5, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
+}
+
+void KindButton::focusInEvent(QFocusEvent *event)
+{
+    m_showsFocus = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+    QAbstractButton::focusInEvent(event);
 }
 
 Legend::Legend(QWidget *parent)
@@ -124,16 +132,6 @@ void Legend::setKinds(std::uint32_t present)
         });
     }
     arrange();
-}
-
-void Legend::setShownKinds(std::uint32_t shown)
-{
-    m_shown = shown;
-    for (KindButton *button : m_buttons) {
-        const QSignalBlocker blocker(button);
-        button->setChecked((shown >> int(button->kind())) & 1u);
-        button->update();
-    }
 }
 
 void Legend::setSummary(const QString &text)

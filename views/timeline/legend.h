@@ -26,10 +26,12 @@ public:
 
 protected:
     void paintEvent(QPaintEvent *event) override;
+    void focusInEvent(QFocusEvent *event) override;
 
 private:
     WorkKind m_kind;
     bool m_isCompact = false;
+    bool m_showsFocus = false;         // only where the keyboard brought it
 };
 
 class Legend : public QWidget {
@@ -38,7 +40,6 @@ public:
     explicit Legend(QWidget *parent);
 
     void setKinds(std::uint32_t present);      // bits by WorkKind
-    void setShownKinds(std::uint32_t shown);
     void setSummary(const QString &text);
     void setTitleShown(bool shown);
     void openSearch();

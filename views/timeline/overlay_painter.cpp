@@ -16,6 +16,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr double kLeastArrow = 16;     // pixels between neighbours on a track that are worth an arrow
 constexpr int kMostArrows = 24;        // a span that lets hundreds start would hide the chart
 
 void paintOutline(QPainter &painter, const QRectF &rect, const QColor &color, double width)
@@ -47,7 +48,8 @@ void paintArrows(QPainter &painter, const TimelineState &state, const ChartGeome
     const Timeline &timeline = *state.timeline();
     const auto connect = [&](std::uint32_t from, std::uint32_t to, const QColor &color) {
         const QRectF a = spanRect(state, geometry, from), b = spanRect(state, geometry, to);
-        if (!a.isNull() && !b.isNull())
+        const bool touches = timeline.trackOf[from] == timeline.trackOf[to] && b.left() - a.right() < kLeastArrow;
+        if (!a.isNull() && !b.isNull() && !touches)
             paintArrow(painter, {a.right(), a.center().y()}, {b.left(), b.center().y()}, color);
     };
     if (timeline.cause[state.selected] != kNoSpan)
@@ -56,14 +58,26 @@ void paintArrows(QPainter &painter, const TimelineState &state, const ChartGeome
         connect(state.selected, state.effects[i], theme().accent);
 }
 
+/// Tick labels that a flag would cut in half go away whole.
+void eraseTickLabels(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const QRectF &flag)
+{
+    const Nanoseconds step = rulerStep(state, geometry);
+    for (const Nanoseconds t : ticks(state.range, step)) {
+        const QRectF label = tickLabelRect(state, geometry, t, step);
+        if (label.intersects(flag.adjusted(-3, 0, 3, 0)))
+            painter.fillRect(label, theme().panel);
+    }
+}
+
 /// A small filled label on the ruler, kept inside it.
-void paintFlag(QPainter &painter, const ChartGeometry &geometry, double x, const QString &text, const QColor &fill, const QColor &ink)
+void paintFlag(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, double x, const QString &text, const QColor &fill, const QColor &ink)
 {
     painter.setFont(rowFont());
     const QFontMetrics metrics(painter.font());
     const double width = metrics.horizontalAdvance(text) + 10;
     const double left = std::clamp(x - width / 2, double(geometry.ruler.left()), geometry.ruler.right() + 12 - width);
     const QRectF box(left, geometry.ruler.top() + 2, width, geometry.ruler.height() - 5);
+    eraseTickLabels(painter, state, geometry, box);
     painter.setPen(Qt::NoPen);
     painter.setBrush(fill);
     painter.drawRoundedRect(box, 3, 3);
@@ -97,7 +111,7 @@ void paintMarks(QPainter &painter, const TimelineState &state, const ChartGeomet
     for (const auto &mark : state.marks) {
         if (mark && inside(geometry.x(state, *mark))) {
             paintLine(painter, geometry, geometry.x(state, *mark), color);
-            paintFlag(painter, geometry, geometry.x(state, *mark), timeText(state, *mark, geometry), color, inkOn(color));
+            paintFlag(painter, state, geometry, geometry.x(state, *mark), timeText(state, *mark, geometry), color, inkOn(color));
         }
     }
     if (!state.marks[0] || !state.marks[1])
@@ -110,7 +124,7 @@ void paintMarks(QPainter &painter, const TimelineState &state, const ChartGeomet
     const QString text = QStringLiteral("Δ ") + formatSeconds(double(std::abs(*state.marks[1] - *state.marks[0])) * 1e-9);
     ChartGeometry below = geometry;
     below.ruler.translate(0, kRulerHeight);
-    paintFlag(painter, below, (a + b) / 2, text, theme().panelRaised, theme().text);
+    paintFlag(painter, state, below, (a + b) / 2, text, theme().panelRaised, theme().text);
 }
 
 void paintArea(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
@@ -166,11 +180,11 @@ void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeom
         QColor line = theme().textFaint;
         line.setAlpha(110);
         paintLine(painter, geometry, x, line);
-        paintFlag(painter, geometry, x, timeText(state, *state.pointer, geometry), theme().panelRaised, theme().textMuted);
+        paintFlag(painter, state, geometry, x, timeText(state, *state.pointer, geometry), theme().panelRaised, theme().textMuted);
     }
     paintMarks(painter, state, geometry);
     if (state.area)
-        paintFlag(painter, geometry, std::clamp(areaRect(state, geometry).center().x(), double(geometry.tracks.left()), double(geometry.tracks.right())),
+        paintFlag(painter, state, geometry, std::clamp(areaRect(state, geometry).center().x(), double(geometry.tracks.left()), double(geometry.tracks.right())),
                   formatSeconds(double(state.area->time.length()) * 1e-9), theme().accent, inkOn(theme().accent));
 }
 

@@ -195,10 +195,17 @@ void TimelineView::addMark()
 
 void TimelineView::setFilter(const SpanFilter &filter)
 {
-    if (filter == m_state.filter)
+    m_search = filter;
+    applyFilters();
+}
+
+void TimelineView::applyFilters()
+{
+    SpanFilter both = m_search;
+    both.kinds &= m_shownKinds;
+    if (both == m_state.filter)
         return;
-    m_state.filter = filter;
-    m_legend->setShownKinds(filter.kinds);
+    m_state.filter = both;
     repaintChart();
 }
 
@@ -223,9 +230,9 @@ bool TimelineView::find(const QString &text)
 
 void TimelineView::findNext()
 {
-    if (m_state.isEmpty() || m_state.filter.isNeutral())
+    if (m_state.isEmpty() || m_search.isNeutral())
         return;
-    selectSpan(nextMatch(*m_state.timeline(), m_state.filter, m_state.selected));
+    selectSpan(nextMatch(*m_state.timeline(), m_search, m_state.selected));
     if (m_state.selected != kNoSpan)
         reveal(m_state.selected);
 }

@@ -61,6 +61,7 @@ TimelineView::TimelineView(QWidget *parent)
     m_canvas->setFocusProxy(this);
     setAutoFillBackground(true);
     setAccessibleName(tr("Timeline"));
+    applyBackground();
     wire();
     describe();
 }
@@ -91,8 +92,8 @@ void TimelineView::wire()
     connect(gestures, &CanvasGestures::areaFinished, this, &TimelineView::finishArea);
     connect(m_minimap, &Minimap::rangeWished, this, &TimelineView::setRange);
     connect(m_legend, &Legend::shownKindsChanged, this, [this](quint32 kinds) {
-        m_state.filter.kinds = kinds;
-        repaintChart();
+        m_shownKinds = kinds;
+        applyFilters();
     });
     connect(m_legend, &Legend::searchEdited, this, [this](const QString &text) { find(text); });
     connect(m_legend, &Legend::nextMatchWished, this, &TimelineView::findNext);
@@ -362,15 +363,19 @@ void TimelineView::resizeEvent(QResizeEvent *event)
         m_areaTable->placeIn(rect().adjusted(Theme::kPad, m_legend->height(), -Theme::kPad, -Theme::kGap));
 }
 
+void TimelineView::applyBackground()
+{
+    QPalette own = palette();
+    if (own.color(QPalette::Window) == theme().panel)
+        return;
+    own.setColor(QPalette::Window, theme().panel);
+    setPalette(own);
+}
+
 void TimelineView::changeEvent(QEvent *event)
 {
-    if (event->type() == QEvent::PaletteChange) {
-        QPalette own = palette();
-        if (own.color(QPalette::Window) != theme().panel) {
-            own.setColor(QPalette::Window, theme().panel);
-            setPalette(own);
-        }
-    }
+    if (event->type() == QEvent::PaletteChange)
+        applyBackground();
     QWidget::changeEvent(event);
 }
 

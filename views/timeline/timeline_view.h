@@ -38,6 +38,7 @@ public:
     [[nodiscard]] std::uint32_t selectedSpan() const { return m_state.selected; }
     void selectSpan(std::uint32_t span);
     void setFilter(const SpanFilter &filter);
+    /// What is searched for and the legend's switches together.
     [[nodiscard]] const SpanFilter &filter() const { return m_state.filter; }
     /// Keys of pinned rows and folded datacenters, to remember between sessions.
     [[nodiscard]] QStringList pinnedRows() const;
@@ -100,6 +101,8 @@ private:
     void hover(std::uint32_t span, QPoint point);
     void reveal(std::uint32_t span);
     void repaintChart();
+    void applyFilters();
+    void applyBackground();
     void describe();
     void ensureCriticalPath();
     [[nodiscard]] bool isCritical(std::uint32_t span);
@@ -109,6 +112,8 @@ private:
     TrackLayoutOptions m_options;
     std::vector<std::uint32_t> m_sortedPath;   // critical spans by number, for membership
     bool m_knowsCriticalPath = false;
+    SpanFilter m_search;
+    std::uint32_t m_shownKinds = kAllKinds;    // the legend's switches
     int m_pointedRow = -1;
     Legend *m_legend;
     ChartCanvas *m_canvas;

@@ -16,7 +16,8 @@ constexpr int kRowGap = 2;
 constexpr int kChannelBar = 5;
 constexpr int kChannelPitch = 12;
 constexpr int kGhostBar = 3;
-constexpr int kLeastBar = 10, kMostBar = 20;
+constexpr int kClassGap = 4;
+constexpr int kLeastBar = 10, kMostBar = 24;
 
 QString tr(const char *text, int n = -1)
 {
@@ -39,7 +40,12 @@ QString pipelinesText(const Evaluation &evaluation, int pipelineClass)
 {
     if (pipelineClass < 0 || pipelineClass >= int(evaluation.layout.classes.size()))
         return {};
-    const int pipelines = evaluation.layout.classes[std::size_t(pipelineClass)].pipelines;
+    const PipelineClass &of = evaluation.layout.classes[std::size_t(pipelineClass)];
+    const int pipelines = of.pipelines;
+    if (evaluation.layout.classes.size() > 1) {   // several classes are told apart by their pipelines
+        const int first = of.firstPipeline + 1;
+        return pipelines == 1 ? tr("pipeline %1").arg(first) : tr("pipelines %1–%2").arg(first).arg(first + pipelines - 1);
+    }
     return pipelines == 1 ? tr("1 pipeline") : tr("%1 pipelines").arg(pipelines);
 }
 
@@ -88,6 +94,14 @@ std::vector<std::pair<int, std::uint32_t>> sortedTracks(const Evaluation &evalua
     return sorted;
 }
 
+QString stagesText(const Timeline &timeline, const std::vector<std::uint32_t> &tracks)
+{
+    QSet<int> stages;
+    for (const std::uint32_t track : tracks)
+        stages.insert(timeline.tracks[track].stage);
+    return stages.size() == 1 ? tr("1 stage") : tr("%1 stages").arg(stages.size());
+}
+
 /// Rows without geometry, in order, groups marked by datacenter.
 std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOptions &options)
 {
@@ -118,9 +132,14 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
     }
     for (TrackRow &row : rows) {
         if (row.kind == TrackRow::Kind::Summary)
-            row.label = row.tracks.size() == 1 ? tr("1 stage") : tr("%1 stages").arg(row.tracks.size());
+            row.label = stagesText(evaluation.timeline, row.tracks);
     }
     return rows;
+}
+
+int classOf(const Evaluation &evaluation, const TrackRow &row)
+{
+    return row.tracks.empty() ? -1 : evaluation.timeline.tracks[row.tracks.front()].pipelineClass;
 }
 
 bool isThin(const TrackRow &row)
@@ -198,7 +217,9 @@ TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions 
         if (!row.isPinned && (layout.groups.empty() || layout.groups.back().datacenter != row.datacenter)) {
             y += layout.groups.empty() ? 0 : kGroupGap;
             const QString key = groupKey(evaluation, row.datacenter);
-            layout.groups.push_back({row.datacenter, datacenterName(evaluation, row.datacenter), key, options.folded.contains(key), y, 0});
+            layout.groups.push_back({row.datacenter, datacenterName(evaluation, row.datacenter), key, options.folded.contains(key), y, 0, row.barHeight});
+        } else if (!row.isPinned && r > layout.pinnedCount && classOf(evaluation, layout.rows[std::size_t(r) - 1]) != classOf(evaluation, row)) {
+            y += kClassGap;
         }
         row.y = y;
         y += row.pitch;

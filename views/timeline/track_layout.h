@@ -33,6 +33,7 @@ struct DatacenterGroup {
     QString key;                         // for folding
     bool isFolded = false;
     int y = 0, height = 0;
+    int nameHeight = 0;                  // of its first row's bar
 };
 
 struct TrackLayoutOptions {

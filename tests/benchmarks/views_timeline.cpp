@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Repaint of the timeline at 1920×1000: whole iteration, a tenth and a thousandth of it, the hover over the kept image,
+// and what a new evaluation costs the GUI thread.
+#include "tests/support/sample_timelines.h"
+#include "views/timeline/timeline_view.h"
+
+#include <QApplication>
+#include <QImage>
+#include <QMouseEvent>
+
+#include <benchmark/benchmark.h>
+
+#include <map>
+
+using namespace trainyard;
+
+namespace {
+
+EvaluationPtr sample(std::int64_t spans)
+{
+    static std::map<std::int64_t, EvaluationPtr> made;
+    EvaluationPtr &evaluation = made[spans];
+    if (!evaluation)
+        evaluation = test::sampleOfSize(std::size_t(spans));
+    return evaluation;
+}
+
+struct Screen {
+    explicit Screen(std::int64_t spans)
+        : image(1920, 1000, QImage::Format_RGB32)
+    {
+        view.resize(image.size());
+        view.setEvaluation(sample(spans));
+        view.show();
+        QApplication::processEvents();
+        view.render(&image);
+    }
+    QImage image;
+    TimelineView view;
+};
+
+/// The chart anew: range(0) spans, 1/range(1) of the iteration in view. The range moves by a nanosecond each time.
+void repaint(benchmark::State &state)
+{
+    Screen screen(state.range(0));
+    const TimeRange whole = screen.view.state().whole;
+    const Nanoseconds length = whole.length() / state.range(1);
+    const Nanoseconds begin = state.range(1) == 1 ? 0 : whole.length() / 2;
+    Nanoseconds nudge = 0;
+    for (auto _ : state) {
+        nudge ^= 1;
+        screen.view.setVisibleRange(begin + nudge, begin + length - (state.range(1) == 1 ? 0 : nudge));
+        screen.view.render(&screen.image);
+    }
+    state.counters["spans"] = double(screen.view.state().timeline()->spanCount());
+}
+BENCHMARK(repaint)->ArgsProduct({{10'000, 100'000, 1'000'000, 5'000'000}, {1, 10, 1000}})->Unit(benchmark::kMillisecond);
+
+/// The mouse moves from bar to bar: only the overlay is painted.
+void hover(benchmark::State &state)
+{
+    Screen screen(state.range(0));
+    int x = 400;
+    for (auto _ : state) {
+        x = x == 400 ? 700 : 400;
+        QMouseEvent move(QEvent::MouseMove, QPointF(x, 300), QPointF(x, 300), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        QApplication::sendEvent(screen.view.canvas(), &move);
+        QApplication::processEvents();
+    }
+}
+BENCHMARK(hover)->Arg(10'000)->Arg(5'000'000)->Unit(benchmark::kMillisecond);
+
+/// A new evaluation arrives, as at every step of a drag, and is painted with its minimap.
+void newEvaluation(benchmark::State &state)
+{
+    Screen screen(state.range(0));
+    const EvaluationPtr evaluation = sample(state.range(0));
+    for (auto _ : state) {
+        screen.view.setEvaluation(evaluation);
+        screen.view.render(&screen.image);
+    }
+}
+BENCHMARK(newEvaluation)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Arg(5'000'000)->Unit(benchmark::kMillisecond);
+
+} // namespace
