@@ -23,14 +23,19 @@ ChartCanvas::ChartCanvas(const TimelineState &state, QWidget *parent)
 void ChartCanvas::invalidate()
 {
     m_isCurrent = false;
-    m_gutterWidth = -1;
     update();
+}
+
+void ChartCanvas::measureAnew()
+{
+    m_gutterWidth = -1;
+    invalidate();
 }
 
 ChartGeometry ChartCanvas::geometry() const
 {
     if (m_gutterWidth < 0)
-        m_gutterWidth = std::min(ChartPainter::gutterWidth(m_state), width() / 2);
+        m_gutterWidth = std::min(m_painter.measure(m_state), width() / 2);
     return chartGeometry(size(), m_gutterWidth);
 }
 
@@ -81,7 +86,7 @@ void ChartCanvas::paintEmpty(QPainter &painter) const
 void ChartCanvas::changeEvent(QEvent *event)
 {
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange)
-        invalidate();
+        measureAnew();
     QWidget::changeEvent(event);
 }
 

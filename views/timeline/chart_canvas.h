@@ -14,8 +14,10 @@ class ChartCanvas : public QWidget {
 public:
     explicit ChartCanvas(const TimelineState &state, QWidget *parent);
 
-    /// Data, range, scroll, filter or layout changed: the image is painted anew at the next paint.
+    /// Range, scroll, filter or baseline changed: the image is painted anew at the next paint.
     void invalidate();
+    /// Rows or fonts changed: the labels are measured anew as well.
+    void measureAnew();
     [[nodiscard]] ChartGeometry geometry() const;
 
 protected:
@@ -27,7 +29,7 @@ private:
     void paintEmpty(QPainter &painter) const;
 
     const TimelineState &m_state;
-    ChartPainter m_painter;
+    mutable ChartPainter m_painter;
     QImage m_image;
     bool m_isCurrent = false;
     mutable int m_gutterWidth = -1;    // measured once per layout

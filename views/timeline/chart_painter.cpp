@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kFoldMark = 12;          // width of the triangle before a datacenter's name
 constexpr int kColumnGap = 10;         // between the columns of the gutter
-constexpr int kMostGutter = 300;
+constexpr int kLeastGutter = 90, kMostGutter = 300;
+constexpr int kMostName = 110;         // of a datacenter's name, before it is cut
 constexpr double kTickDistance = 76;
 constexpr int kTickMargin = 4;
 
@@ -29,23 +30,9 @@ int widest(const QFont &font, const std::vector<QString> &texts)
     return width;
 }
 
-/// Columns of the gutter: datacenter | label | detail.
-struct GutterColumns { int group = 0, label = 0, detail = 0; };
-
-GutterColumns gutterColumns(const TrackLayout &layout)
+bool isThin(const TrackRow &row)
 {
-    std::vector<QString> groups, labels, details, channels;
-    for (const DatacenterGroup &group : layout.groups)
-        groups.push_back(group.name);
-    for (const TrackRow &row : layout.rows) {
-        (row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream ? channels : labels).push_back(row.label);
-        details.push_back(row.detail);
-    }
-    GutterColumns columns;
-    columns.group = std::min(110, widest(groupFont(), groups)) + kFoldMark;
-    columns.detail = widest(rowFont(), details);
-    columns.label = std::max(widest(rowFont(), labels), widest(smallFont(), channels) - columns.detail - kColumnGap / 2);
-    return columns;
+    return row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
 }
 
 QPainterPath foldMark(QPointF center, bool folded)
@@ -80,11 +67,35 @@ QFont groupFont() { return uiFont(-1, QFont::DemiBold); }
 QFont rowFont() { return uiFont(-2); }
 QFont smallFont() { return uiFont(-3); }
 
-int ChartPainter::gutterWidth(const TimelineState &state)
+int ChartPainter::measure(const TimelineState &state)
 {
-    const GutterColumns columns = gutterColumns(state.layout);
-    const int detail = columns.detail > 0 ? columns.detail + kColumnGap / 2 : 0;
-    return std::clamp(Theme::kPad + columns.group + kColumnGap + columns.label + detail + kColumnGap, 90, kMostGutter);
+    m_gutter = {};
+    std::vector<QString> groups, labels, details, channels;
+    for (const DatacenterGroup &group : state.layout.groups)
+        groups.push_back(group.name);
+    for (const TrackRow &row : state.layout.rows) {
+        (isThin(row) ? channels : labels).push_back(row.label);
+        details.push_back(row.detail);
+    }
+    m_columns.group = std::min(kMostName, widest(groupFont(), groups)) + kFoldMark;
+    m_columns.detail = widest(rowFont(), details);
+    m_columns.label = std::max(widest(rowFont(), labels), widest(smallFont(), channels) - m_columns.detail - kColumnGap / 2);
+    const int detail = m_columns.detail > 0 ? m_columns.detail + kColumnGap / 2 : 0;
+    return std::clamp(Theme::kPad + m_columns.group + kColumnGap + m_columns.label + detail + kColumnGap, kLeastGutter, kMostGutter);
+}
+
+void ChartPainter::refreshGutter(const TimelineState &state, const ChartGeometry &geometry, qreal ratio)
+{
+    const QSize pixels = (QSizeF(geometry.gutter.width(), geometry.gutter.bottom() + 1) * ratio).toSize();
+    if (m_gutter.size() == pixels && m_gutter.devicePixelRatio() == ratio && m_gutterScroll == state.scroll)
+        return;
+    m_gutter = QImage(pixels, QImage::Format_RGB32);
+    m_gutter.setDevicePixelRatio(ratio);
+    m_gutter.fill(theme().panel);
+    m_gutterScroll = state.scroll;
+    QPainter painter(&m_gutter);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintGutter(painter, state, geometry);
 }
 
 void ChartPainter::paint(QImage &image, const TimelineState &state, const ChartGeometry &geometry)
@@ -98,7 +109,12 @@ void ChartPainter::paint(QImage &image, const TimelineState &state, const ChartG
     painter.begin(&image);
     painter.setRenderHint(QPainter::Antialiasing);
     paintRuler(painter, state, geometry);
-    paintGutter(painter, state, geometry);
+    refreshGutter(state, geometry, image.devicePixelRatio());
+    painter.drawImage(QPointF(0, 0), m_gutter);
+    if (state.layout.pinnedHeight > 0) {
+        const int y = geometry.tracks.top() + state.layout.pinnedHeight - 4;
+        painter.fillRect(QRect(Theme::kPad, y, geometry.tracks.right() + 1 - Theme::kPad, 1), theme().border);
+    }
     paintScrollMark(painter, state, geometry);
 }
 
@@ -141,7 +157,6 @@ void ChartPainter::paintGutter(QPainter &painter, const TimelineState &state, co
             paintRowLabel(painter, state, geometry, row);
     }
     const QFontMetrics metrics(groupFont());
-    const GutterColumns columns = gutterColumns(state.layout);
     painter.setFont(groupFont());
     for (const DatacenterGroup &group : state.layout.groups) {
         const int top = scrollTop + group.y - state.scroll;
@@ -150,12 +165,10 @@ void ChartPainter::paintGutter(QPainter &painter, const TimelineState &state, co
         const double middle = y + group.nameHeight / 2.0;
         painter.fillPath(foldMark(QPointF(Theme::kPad + 3.5, middle), group.isFolded), theme().textFaint);
         painter.setPen(theme().text);
-        const QString name = metrics.elidedText(group.name, Qt::ElideRight, columns.group - kFoldMark + kColumnGap - 2);
+        const QString name = metrics.elidedText(group.name, Qt::ElideRight, m_columns.group - kFoldMark + kColumnGap - 2);
         painter.drawText(QPointF(Theme::kPad + kFoldMark, std::round(middle + metrics.capHeight() / 2.0)), name);
     }
     painter.restore();
-    if (state.layout.pinnedHeight > 0)
-        painter.fillRect(QRect(Theme::kPad, scrollTop - 4, geometry.tracks.right() + 1 - Theme::kPad, 1), theme().border);
 }
 
 void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const
@@ -163,24 +176,23 @@ void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, 
     const int top = geometry.gutter.top() + rowTop(state.layout, row, state.scroll);
     if (top > geometry.gutter.bottom() || top + row.pitch < geometry.gutter.top())
         return;
-    const bool thin = row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
+    const bool thin = isThin(row);
     const QRect band = thin ? QRect(0, top, geometry.gutter.width() - kColumnGap, row.pitch)
                             : QRect(0, top + row.barTop, geometry.gutter.width() - kColumnGap, row.barHeight);
     painter.setFont(thin ? smallFont() : rowFont());
     const QFontMetrics metrics(painter.font());
-    const GutterColumns columns = gutterColumns(state.layout);
     const auto rightAligned = [&](const QString &text, int right, const QColor &color) {
-        const int room = right - (Theme::kPad + (row.isPinned ? 0 : columns.group));
+        const int room = right - (Theme::kPad + (row.isPinned ? 0 : m_columns.group));
         const QString shown = metrics.elidedText(text, Qt::ElideRight, room);
         // Centred on the capitals, as in the bars, so that short rows keep their labels on their line.
         const int baseline = int(std::round(band.top() + band.height() / 2.0 + metrics.capHeight() / 2.0));
         painter.setPen(color);
         painter.drawText(QPoint(right - metrics.horizontalAdvance(shown), baseline), shown);
     };
-    const bool details = columns.detail > 0 && !row.detail.isEmpty();
+    const bool details = m_columns.detail > 0 && !row.detail.isEmpty();
     if (details)
         rightAligned(row.detail, band.right(), theme().textFaint);
-    const int right = thin || !details ? band.right() : band.right() - columns.detail - kColumnGap / 2;
+    const int right = thin || !details ? band.right() : band.right() - m_columns.detail - kColumnGap / 2;
     const QString label = row.isPinned && !thin ? datacenterName(*state.evaluation, row.datacenter) + u' ' + row.label : row.label;
     rightAligned(label, right, thin ? theme().textFaint : theme().textMuted);
 }

@@ -9,18 +9,24 @@ namespace trainyard {
 
 class ChartPainter {
 public:
+    /// Measures the labels; call it when the layout or the fonts changed. Returns the width that they need.
+    int measure(const TimelineState &state);
     void paint(QImage &image, const TimelineState &state, const ChartGeometry &geometry);
-    /// Logical pixels that the labels need, measured with the fonts that paint them.
-    [[nodiscard]] static int gutterWidth(const TimelineState &state);
 
 private:
+    struct Columns { int group = 0, label = 0, detail = 0; };   // of the gutter: datacenter | label | detail
     void paintGrid(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
     void paintRuler(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
     void paintGutter(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
     void paintRowLabel(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const;
     void paintScrollMark(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
 
+    void refreshGutter(const TimelineState &state, const ChartGeometry &geometry, qreal ratio);
+
     LanePainter m_lanes;
+    Columns m_columns;
+    QImage m_gutter;                   // text is dear: kept until layout, scroll or size change
+    int m_gutterScroll = -1;
 };
 
 /// Distance of the ruler's ticks, and where the label of one lies.

@@ -58,11 +58,18 @@ void ColumnWalk::walk(const Timeline &timeline, std::uint32_t first, std::uint32
             from = edge[++c];
         }
         ColorLanes sum = sums[c] + color * float(to - from);
-        // The hot loop: spans that begin and end inside this column.
+        // The hot loop: spans that begin and end inside this column. Ends ascend, so the fourth one vouches for four;
+        // two sums halve the chain of additions.
         const Nanoseconds columnEnd = edge[c + 1];
-        for (++i; i < stop && end[i] <= columnEnd; ++i)
-            sum += colorOf(i) * float(end[i] - start[i]);
-        sums[c] = sum;
+        const auto part = [&](std::uint32_t k) { return colorOf(k) * float(end[k] - start[k]); };
+        ColorLanes other{};
+        for (++i; i + 4 <= stop && end[i + 3] <= columnEnd; i += 4) {
+            sum += part(i) + part(i + 1);
+            other += part(i + 2) + part(i + 3);
+        }
+        for (; i < stop && end[i] <= columnEnd; ++i)
+            sum += part(i);
+        sums[c] = sum + other;
     }
 }
 

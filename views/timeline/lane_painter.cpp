@@ -242,7 +242,7 @@ void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uin
     const QString number = QString::number(timeline.microBatch[span] + 1);
     const int width = m_labels.width(number);
     const bool patterned = fillPattern(kind) != FillPattern::Plain;
-    if (clip.width() < width + (patterned ? 4 : 1) * kLabelPad)
+    if (clip.width() < width + (patterned ? 4 * kLabelPad : kLabelPad / 2))
         return;
     QString text = number;
     if (clip.width() >= kNameFrom * ratio) {

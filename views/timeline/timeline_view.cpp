@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace trainyard {
 
@@ -159,8 +160,13 @@ void TimelineView::relayout()
 {
     m_pointedRow = -1;
     m_options.availableHeight = m_canvas->height() - kRulerHeight - 2;
-    m_state.layout = m_state.isEmpty() ? TrackLayout{} : layOutTracks(*m_state.evaluation, m_options);
-    m_canvas->invalidate();
+    TrackLayout rows = m_state.isEmpty() ? TrackLayout{} : layOutTracks(*m_state.evaluation, m_options);
+    if (rows == m_state.layout) {      // most steps of a drag: the labels stand as they are
+        m_canvas->invalidate();
+    } else {
+        m_state.layout = std::move(rows);
+        m_canvas->measureAnew();
+    }
     const ChartGeometry geometry = m_canvas->geometry();
     m_minimap->setSides(geometry.tracks.left(), geometry.tracks.width());
     m_minimap->invalidate();

@@ -25,6 +25,7 @@ struct TrackRow {
     int pitch = 0;                       // to the next row
     int barTop = 0, barHeight = 0;       // from y
     int ghostTop = 0, ghostHeight = 0;   // from y; 0 where no baseline is shown
+    bool operator==(const TrackRow &) const = default;
 };
 
 struct DatacenterGroup {
@@ -34,6 +35,7 @@ struct DatacenterGroup {
     bool isFolded = false;
     int y = 0, height = 0;
     int nameHeight = 0;                  // of its first row's bar
+    bool operator==(const DatacenterGroup &) const = default;
 };
 
 struct TrackLayoutOptions {
@@ -50,6 +52,7 @@ struct TrackLayout {
     std::vector<int> rowOfTrack;         // the scrolling row of each track, -1 where it is folded away
     int pinnedCount = 0;
     int pinnedHeight = 0, contentHeight = 0;
+    bool operator==(const TrackLayout &) const = default;
 };
 
 [[nodiscard]] TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions &options);
