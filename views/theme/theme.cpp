@@ -80,6 +80,12 @@ Theme &current()
     return instance;
 }
 
+QStringList &uiFamilies()
+{
+    static QStringList families{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")};
+    return families;
+}
+
 } // namespace
 
 QColor Theme::work(WorkKind kind) const
@@ -160,10 +166,14 @@ void applyTheme(QApplication &application, ThemeKind kind)
     application.setStyleSheet(styleSheet(t));
 }
 
+void setUiFontFamilies(const QStringList &families)
+{
+    uiFamilies() = families;
+}
+
 QFont uiFont(int sizeOffset, QFont::Weight weight)
 {
-    QFont font(QStringList{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")}, 10 + sizeOffset, weight);
-    return font;
+    return QFont(uiFamilies(), 10 + sizeOffset, weight);
 }
 
 } // namespace trainyard

@@ -292,8 +292,8 @@ void TimelineView::dragArea(QPoint from, QPoint to)
         }
         return 0;
     };
-    const auto [x0, x1] = std::minmax(clampX(from.x()), clampX(to.x()));
-    const auto [r0, r1] = std::minmax(row(from.y()), row(to.y()));
+    const auto [x0, x1] = std::minmax({clampX(from.x()), clampX(to.x())});
+    const auto [r0, r1] = std::minmax({row(from.y()), row(to.y())});
     m_state.area = AreaSelection{{geometry.time(m_state, x0), geometry.time(m_state, x1)}, r0, r1};
     hover(kNoSpan, {});
     m_areaTable->hide();
