@@ -15,10 +15,13 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
 namespace {
+
+constexpr int kHeaderRoom = 20;        // that a style may put around a header's text
 
 double seconds(Nanoseconds t) { return double(t) * 1e-9; }
 
@@ -37,13 +40,16 @@ std::vector<AreaRow> areaRows(const Timeline &timeline, TimeRange range, const s
             rows.push_back({QString::fromUtf8(toString(WorkKind(k))), total, area > 0 ? double(total.total) / area : 0});
     }
     std::sort(rows.begin(), rows.end(), [](const AreaRow &a, const AreaRow &b) { return a.total.total > b.total.total; });
-    std::vector<std::uint32_t> compute;
-    std::copy_if(tracks.begin(), tracks.end(), std::back_inserter(compute), [&](std::uint32_t t) { return timeline.tracks[t].stream == Stream::Compute; });
-    Nanoseconds idle = Nanoseconds(compute.size()) * range.length();
-    for (const KindTotal &total : aggregate(timeline, range.begin, range.end, compute))
-        idle -= total.total;
-    if (!compute.empty())
-        rows.push_back({QCoreApplication::translate("trainyard::AreaTable", "idle"), {0, std::max<Nanoseconds>(0, idle), 0, 0}, area > 0 ? std::max(0.0, double(idle)) / area : 0});
+    std::vector<std::uint32_t> stages, channels;
+    for (const std::uint32_t t : tracks)
+        (timeline.tracks[t].stream == Stream::Wan ? channels : stages).push_back(t);
+    for (const auto &[name, of] : {std::pair{AreaTable::tr("idle"), &stages}, std::pair{AreaTable::tr("idle channel"), &channels}}) {
+        Nanoseconds idle = Nanoseconds(of->size()) * range.length();
+        for (const KindTotal &total : aggregate(timeline, range.begin, range.end, *of))
+            idle -= total.total;
+        if (!of->empty())
+            rows.push_back({name, {0, std::max<Nanoseconds>(0, idle), 0, 0}, area > 0 ? std::max(0.0, double(idle)) / area : 0});
+    }
     return rows;
 }
 
@@ -78,7 +84,6 @@ AreaTable::AreaTable(QWidget *parent)
     m_table->setColumnCount(7);
     m_table->setHorizontalHeaderLabels({tr("kind"), tr("count"), tr("total"), tr("share"), tr("mean"), tr("shortest"), tr("longest")});
     m_table->verticalHeader()->hide();
-    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -127,6 +132,9 @@ void AreaTable::setRows(const QString &title, std::vector<AreaRow> rows)
         m_table->setRowHeight(r, QFontMetrics(rowFont()).height() + 5);
     }
     m_table->resizeColumnsToContents();
+    const QFontMetrics header(m_table->horizontalHeader()->font());
+    for (int c = 0; c < m_table->columnCount(); ++c)
+        m_table->setColumnWidth(c, std::max(m_table->columnWidth(c), header.horizontalAdvance(m_table->horizontalHeaderItem(c)->text()) + kHeaderRoom));
 }
 
 void AreaTable::placeIn(const QRect &room)

@@ -14,7 +14,7 @@ namespace {
 constexpr double kFade = 0.82;         // of what a filter or the critical path puts back
 constexpr int kTellApart = 3;          // pixels from which bars get a gap
 constexpr int kPatternFrom = 5;        // pixels from which a pattern reads
-constexpr int kLabelPad = 4;
+constexpr int kLabelPad = 3;
 constexpr int kLabelHeight = 9;        // logical pixels of a bar that a number needs
 constexpr int kNameFrom = 90;          // logical pixels from which a bar may say its kind
 
@@ -240,9 +240,9 @@ void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uin
         return;
     const WorkKind kind = timeline.kind[span];
     const QString number = QString::number(timeline.microBatch[span] + 1);
-    const int width = m_labels.width(number);
+    const int width = m_labels.width(QString(number.size(), u'0'));   // so that equal bars agree on whether they have room
     const bool patterned = fillPattern(kind) != FillPattern::Plain;
-    if (clip.width() < width + (patterned ? 4 * kLabelPad : kLabelPad / 2))
+    if (clip.width() < width + (patterned ? 4 : 1) * kLabelPad)
         return;
     QString text = number;
     if (clip.width() >= kNameFrom * ratio) {

@@ -28,7 +28,7 @@ void paintOutline(QPainter &painter, const QRectF &rect, const QColor &color, do
 
 void paintArrow(QPainter &painter, QPointF from, QPointF to, const QColor &color)
 {
-    const double bend = std::clamp(std::abs(to.x() - from.x()) / 2, 14.0, 60.0);
+    const double bend = std::clamp(std::abs(to.x() - from.x()) / 2, 6.0, 60.0);
     QPainterPath path(from);
     path.cubicTo(from + QPointF(bend, 0), to - QPointF(bend, 0), to - QPointF(5, 0));
     QColor halo = theme().panel;
@@ -69,13 +69,14 @@ void eraseTickLabels(QPainter &painter, const TimelineState &state, const ChartG
     }
 }
 
-/// A small filled label on the ruler, kept inside it.
-void paintFlag(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, double x, const QString &text, const QColor &fill, const QColor &ink)
+/// A small filled label on the ruler, kept inside it; `anchor` 0 begins it at x, 0.5 centres it, 1 ends it there.
+void paintFlag(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, double x, const QString &text,
+               const QColor &fill, const QColor &ink, double anchor = 0.5)
 {
     painter.setFont(rowFont());
     const QFontMetrics metrics(painter.font());
     const double width = metrics.horizontalAdvance(text) + 10;
-    const double left = std::clamp(x - width / 2, double(geometry.ruler.left()), geometry.ruler.right() + 12 - width);
+    const double left = std::clamp(x - width * anchor, double(geometry.ruler.left()), geometry.ruler.right() + 12 - width);
     const QRectF box(left, geometry.ruler.top() + 2, width, geometry.ruler.height() - 5);
     eraseTickLabels(painter, state, geometry, box);
     painter.setPen(Qt::NoPen);
@@ -111,7 +112,10 @@ void paintMarks(QPainter &painter, const TimelineState &state, const ChartGeomet
     for (const auto &mark : state.marks) {
         if (mark && inside(geometry.x(state, *mark))) {
             paintLine(painter, geometry, geometry.x(state, *mark), color);
-            paintFlag(painter, state, geometry, geometry.x(state, *mark), timeText(state, *mark, geometry), color, inkOn(color));
+            // Two flags point away from each other, so that close marks stay legible.
+            const auto &other = &mark == &state.marks[0] ? state.marks[1] : state.marks[0];
+            const double anchor = !other ? 0.5 : *mark <= *other ? 1 : 0;
+            paintFlag(painter, state, geometry, geometry.x(state, *mark), timeText(state, *mark, geometry), color, inkOn(color), anchor);
         }
     }
     if (!state.marks[0] || !state.marks[1])
