@@ -2,7 +2,9 @@
 #include "core/catalogue/catalogue.h"
 #include "views/cluster/dialogs/link_editor.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace trainyard {
@@ -20,10 +22,14 @@ double distanceKm(double latA, double lonA, double latB, double lonB)
     return 2 * kEarthRadiusKm * std::asin(std::sqrt(std::min(1.0, a)));
 }
 
-bool isNear(const Datacenter &datacenter, const Region &region)
+/// Kilometres from a datacenter to a region; infinite where its place is not known or the region too far to stand for it.
+double nearness(const Datacenter &datacenter, const Region &region)
 {
-    return datacenter.latitude && datacenter.longitude
-        && distanceKm(*datacenter.latitude, *datacenter.longitude, region.latitude, region.longitude) <= kNearKm;
+    constexpr double none = std::numeric_limits<double>::infinity();
+    if (!datacenter.latitude || !datacenter.longitude)
+        return none;
+    const double km = distanceKm(*datacenter.latitude, *datacenter.longitude, region.latitude, region.longitude);
+    return km <= kNearKm ? km : none;
 }
 
 } // namespace
@@ -33,14 +39,18 @@ SuggestedLink suggestLink(const Cluster &cluster, int from, int to)
     const Datacenter &a = cluster.datacenters[std::size_t(from)], &b = cluster.datacenters[std::size_t(to)];
     SuggestedLink suggestion;
     suggestion.link.between = {a.id, b.id};
+    double nearest = std::numeric_limits<double>::infinity();
     for (const RegionLink &measured : builtinCatalogue().regionLinks) {
         const Region *first = builtinCatalogue().region(measured.from), *second = builtinCatalogue().region(measured.to);
-        if (!first || !second || !((isNear(a, *first) && isNear(b, *second)) || (isNear(a, *second) && isNear(b, *first))))
+        if (!first || !second)
             continue;
+        const double km = std::min(nearness(a, *first) + nearness(b, *second), nearness(a, *second) + nearness(b, *first));
+        if (km >= nearest)
+            continue;
+        nearest = km;
         suggestion.link.rttMs = measured.rttMs;
         suggestion.source = QStringLiteral("Round trip as between %1 and %2: %3")
                                 .arg(QString::fromStdString(first->name), QString::fromStdString(second->name), QString::fromStdString(measured.source));
-        break;
     }
     return suggestion;
 }
