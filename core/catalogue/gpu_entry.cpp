@@ -39,6 +39,8 @@ constexpr CurveField kCurveFields[] = {
     {"margin_n", &GemmCurve::marginN, {0, 1e5}},
     {"margin_k", &GemmCurve::marginK, {0, 1e5}},
     {"wave_area", &GemmCurve::waveArea, {0, 1e9}},
+    {"slowdown", &GemmCurve::slowdown, {0, 2}},
+    {"slowdown_ms", &GemmCurve::slowdownMs, {1e-6, 1e6}},
 };
 
 constexpr const char *kEvidenceNames[] = {"measured", "same family", "spec sheet"};

@@ -119,7 +119,8 @@ std::map<std::string, GemmCurve> readCurves(const SourcedFile &file, Errors &err
     if (families == file.content.end() || !families->is_object())
         return curves;
     for (const auto &[family, value] : families->items()) {
-        ObjectReader reader(value, file.name + ": /gemm/" + family, errors);
+        ObjectReader reader(value, file.name + ": /gemm/" + family, errors, &file.sources);
+        reader.require("curve", "the parameters that tools/fit_gemm writes");
         ObjectReader curve = reader.object("curve");
         curves[family] = readGemmCurve(curve);
         curve.rejectUnknownKeys();

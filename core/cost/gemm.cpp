@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/gemm.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace trainyard {
@@ -27,13 +28,16 @@ Seconds gemmTime(const GpuSpec &gpu, Precision precision, GemmShape shape)
 {
     const GemmCurve &curve = gpu.gemm;
     const double bytes = elementBytes(precision);
-    // The smooth maximum of a and b is sqrt(a^2 + b^2): both matter where they are alike.
     const double area = (shape.m + curve.marginM) * (shape.n + curve.marginN);
     const double waves = std::sqrt(area * area + curve.waveArea * curve.waveArea);
-    const double compute = 2 * waves * (shape.k + curve.marginK) / (gpu.peakFlops(precision) * curve.peakFraction);
+    const double cool = 2 * waves * (shape.k + curve.marginK) / (gpu.peakFlops(precision) * curve.peakFraction);
+    const double compute = cool * (1 + curve.slowdown * cool / (cool + curve.slowdownMs * 1e-3));
+    // Operands in the format of the units; the result is never narrower than 16 bits.
     const double operands = bytes * shape.k * (shape.m + shape.n) + std::max(bytes, 2.0) * shape.m * shape.n;
     const double memory = operands / (gpu.memoryGBps * 1e9 * curve.memoryFraction);
-    return Seconds{curve.launchUs * 1e-6 + std::sqrt(compute * compute + memory * memory)};
+    // The smooth maximum of both: the fourth root of the sum of fourth powers.
+    const double compute2 = compute * compute, memory2 = memory * memory;
+    return Seconds{curve.launchUs * 1e-6 + std::sqrt(std::sqrt(compute2 * compute2 + memory2 * memory2))};
 }
 
 double gemmEfficiency(const GpuSpec &gpu, Precision precision, GemmShape shape)

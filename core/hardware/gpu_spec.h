@@ -24,6 +24,8 @@ struct GemmCurve {
     double memoryFraction = 0.8;   // of the memory bandwidth, for operands and result
     double marginM = 64, marginN = 64, marginK = 128;   // elements: partly filled tiles, prologue of the k loop
     double waveArea = 1e6;         // result elements of one full wave of tiles: less than that takes as long
+    double slowdown = 0;           // rate lost by long kernels, once the power limit lowers the clock
+    double slowdownMs = 1;         // length of a kernel at which half of that is lost
     KernelEvidence evidence = KernelEvidence::SpecSheet;
     bool operator==(const GemmCurve &) const = default;
 };
