@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fits the matrix-product curves (core/cost/gemm.h) to tables of measured kernels and writes resources/catalog/kernels.json:
+// Fits the matrix-product curves (core/cost/gemm.h) to tables of measured kernels and writes kernels.json:
 //
 //   fit-gemm aiconfigurator_gemm_bf16.json resources/catalog/kernels.json DATE
 //
@@ -52,8 +52,11 @@ struct Family {
     const char *table;             // in the measurements
     const char *gpu;               // whose peak and bandwidth the curve is relative to
 };
-constexpr Family kFamilies[] = {{"a100_sxm", "a100-sxm-80gb"}, {"h100_sxm", "h100-sxm-80gb"}, {"h200_sxm", "h200-sxm-141gb"},
-                                {"b200_sxm", "b200-sxm-180gb"}, {"gb200", "gb200-186gb"}};
+constexpr Family kFamilies[] = {{"a100_sxm", "a100-sxm-80gb"},
+                                {"h100_sxm", "h100-sxm-80gb"},
+                                {"h200_sxm", "h200-sxm-141gb"},
+                                {"b200_sxm", "b200-sxm-180gb"},
+                                {"gb200", "gb200-186gb"}};
 
 void setCurve(GpuSpec &gpu, const Eigen::VectorXd &logs)
 {
@@ -168,9 +171,11 @@ GemmCurve pessimistic(const std::vector<GemmCurve> &curves)
 {
     GemmCurve worst = curves.front();
     for (const GemmCurve &curve : curves) {
-        for (double GemmCurve::*fraction : {&GemmCurve::peakFraction, &GemmCurve::memoryFraction, &GemmCurve::slowdownMs, &GemmCurve::waveArea})
+        for (double GemmCurve::*fraction :
+             {&GemmCurve::peakFraction, &GemmCurve::memoryFraction, &GemmCurve::slowdownMs, &GemmCurve::waveArea})
             worst.*fraction = std::min(worst.*fraction, curve.*fraction);
-        for (double GemmCurve::*loss : {&GemmCurve::launchUs, &GemmCurve::marginM, &GemmCurve::marginN, &GemmCurve::marginK, &GemmCurve::slowdown})
+        for (double GemmCurve::*loss : {&GemmCurve::launchUs, &GemmCurve::marginM, &GemmCurve::marginN,
+                                        &GemmCurve::marginK, &GemmCurve::slowdown})
             worst.*loss = std::max(worst.*loss, curve.*loss);
     }
     return worst;
@@ -191,8 +196,10 @@ int main(int argc, char **argv)
     }
     const Json measured = Json::parse(input);
     Json kernels;
-    kernels["sources"]["fit"] = {{"title", "fitted by tools/fit_gemm to " + measured["source"].get<std::string>()}, {"date", argv[3]}};
-    kernels["sources"]["pessimistic"] = {{"title", "tools/fit_gemm: the most pessimistic of the fitted values"}, {"date", argv[3]}};
+    kernels["sources"]["fit"] = {{"title", "fitted by tools/fit_gemm to " + measured["source"].get<std::string>()},
+                                 {"date", argv[3]}};
+    kernels["sources"]["pessimistic"] = {{"title", "tools/fit_gemm: the most pessimistic of the fitted values"},
+                                         {"date", argv[3]}};
     std::vector<GemmCurve> curves;
     for (const Family &family : kFamilies)
         kernels["gemm"][family.table] = fit(family, measured["gpus"][family.table], curves.emplace_back());

@@ -137,7 +137,8 @@ std::string formatGpu(const GpuSpec &gpu)
     Json peaks = Json::object();
     for (std::size_t i = 0; i < kPrecisionCount; ++i) {
         if (gpu.peakTflops[i] > 0)
-            peaks[kPrecisionKeys[i]] = figureJson(gpu.peakTflops[i], gpu, std::string("peak_tflops.") + kPrecisionKeys[i]);
+            peaks[kPrecisionKeys[i]] =
+                figureJson(gpu.peakTflops[i], gpu, std::string("peak_tflops.") + kPrecisionKeys[i]);
     }
     object["peak_tflops"] = peaks;
     object["memory_gib"] = figureJson(static_cast<double>(gpu.memoryBytes) / kGib, gpu, "memory_gib");
@@ -160,8 +161,9 @@ std::string formatGpu(const GpuSpec &gpu)
 const std::vector<std::string> &gpuKeys()
 {
     static const std::vector<std::string> keys = {
-        "architecture", "attention_fraction", "fabric_gbps", "gemm", "id", "link_domain", "link_gbytes_per_s",
-        "memory_gbytes_per_s", "memory_gib", "name", "pcie_gbytes_per_s", "peak_tflops", "tdp_watts", "usd_per_hour", "vendor"};
+        "architecture",      "attention_fraction", "fabric_gbps",         "gemm",         "id",
+        "link_domain",       "link_gbytes_per_s",  "memory_gbytes_per_s", "memory_gib",   "name",
+        "pcie_gbytes_per_s", "peak_tflops",        "tdp_watts",           "usd_per_hour", "vendor"};
     return keys;
 }
 

@@ -138,8 +138,9 @@ void ConfigReader::readExperts(ModelSpec &model, const std::string &type)
     model.denseLayers = count({"first_k_dense_replace"}, {0, 10000});
     if (const Json *dense = m_reader.raw("mlp_only_layers"); dense && dense->is_array())
         model.denseLayers = std::max(model.denseLayers, static_cast<int>(std::min<std::size_t>(dense->size(), 10000)));
-    model.expertLayerStep = std::max(1, count({"moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step"}, {1, 1000}));
-    if (type == "llama4_text") {       // one shared expert beside the routed ones; dense layers have a width of their own
+    model.expertLayerStep =
+        std::max(1, count({"moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step"}, {1, 1000}));
+    if (type == "llama4_text") {   // one shared expert beside the routed ones; dense layers have a width of their own
         model.sharedExpertFfn = model.expertFfn;
         if (const int dense = count({"intermediate_size_mlp"}); dense > 0)
             model.ffn = dense;
@@ -162,8 +163,10 @@ void ConfigReader::readDbrx(ModelSpec &model)
 void ConfigReader::check(const ModelSpec &model)
 {
     if (model.heads > 0 && model.kvHeads > 0 && model.heads % model.kvHeads != 0)
-        m_reader.fault("num_key_value_heads", "num_key_value_heads " + std::to_string(model.kvHeads)
-                       + " does not divide num_attention_heads " + std::to_string(model.heads), "a divisor of the heads");
+        m_reader.fault("num_key_value_heads",
+                       "num_key_value_heads " + std::to_string(model.kvHeads) + " does not divide num_attention_heads "
+                           + std::to_string(model.heads),
+                       "a divisor of the heads");
     if (model.denseLayers > model.layers)
         m_reader.fault("first_k_dense_replace", "first_k_dense_replace is " + std::to_string(model.denseLayers),
                        "at most the number of layers, " + std::to_string(model.layers));
@@ -178,7 +181,8 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied)
     std::string activation;
     m_reader.text(m_reader.has("activation_function") ? "activation_function" : "hidden_act", activation);
 
-    model.layers = required({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, "the number of layers", {1, 10000});
+    model.layers =
+        required({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, "the number of layers", {1, 10000});
     model.hidden = required({"hidden_size", "n_embd", "d_model"}, "the hidden size", {1, 1e6});
     model.vocab = required({"vocab_size"}, "the size of the vocabulary", {1, 1e8});
     readAttention(model);
@@ -190,7 +194,9 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied)
     else
         readExperts(model, type);
 
-    model.gatedFfn = known ? known->gated : activation.find("silu") != std::string::npos || activation.find("swish") != std::string::npos;
+    model.gatedFfn = known
+        ? known->gated
+        : activation.find("silu") != std::string::npos || activation.find("swish") != std::string::npos;
     model.layerNorm = known && known->layerNorm;
     model.linearBias = known && known->linearBias;
     model.queryKeyValueBias = (known && known->queryKeyValueBias) || flag("attention_bias", false);
@@ -200,8 +206,9 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied)
     if (known && known->positions != Positions::Rotary)
         model.learnedPositions = count({"n_positions", "max_position_embeddings"}, {1, 1e8})
             + (known->positions == Positions::TableAndTwo ? 2 : 0);
-    model.source = known ? "config.json, model type " + type
-                         : "config.json of an unknown model type" + (type.empty() ? "" : " " + type) + ", read by the commonest keys";
+    model.source = known
+        ? "config.json, model type " + type
+        : "config.json of an unknown model type" + (type.empty() ? "" : " " + type) + ", read by the commonest keys";
     check(model);
     return model;
 }

@@ -57,7 +57,8 @@ void readList(const SourcedFile &file, const std::string &key, Errors &errors, s
 {
     const auto list = file.content.find(key);
     if (list == file.content.end() || !list->is_array()) {
-        errors.push_back({ErrorCode::BadValue, file.name + ": /" + key, key + " is missing or no list", "a list of objects"});
+        errors.push_back(
+            {ErrorCode::BadValue, file.name + ": /" + key, key + " is missing or no list", "a list of objects"});
         return;
     }
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -136,7 +137,8 @@ GpuSpec readCatalogueGpu(ObjectReader &reader, const std::map<std::string, GemmC
     reader.text("gemm", family);
     const auto curve = curves.find(family);
     if (curve == curves.end()) {
-        reader.fault("gemm", "kernels.json has no curve \"" + family + "\"", "one of its families", ErrorCode::UnknownName);
+        reader.fault("gemm", "kernels.json has no curve \"" + family + "\"", "one of its families",
+                     ErrorCode::UnknownName);
         return gpu;
     }
     gpu.gemm = curve->second;
@@ -181,7 +183,8 @@ ExpectedAll<Catalogue> loadCatalogue(const std::string &folder)
     auto loaded = load([&](const std::string &name) -> Expected<std::string> {
         std::ifstream file(folder + "/" + name, std::ios::binary);
         if (!file)
-            return std::unexpected(Error{ErrorCode::CannotRead, folder + "/" + name, "cannot be read", "a catalogue file"});
+            return std::unexpected(
+                Error{ErrorCode::CannotRead, folder + "/" + name, "cannot be read", "a catalogue file"});
         std::ostringstream text;
         text << file.rdbuf();
         return text.str();

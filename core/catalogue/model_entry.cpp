@@ -153,7 +153,8 @@ std::string formatModel(const ModelSpec &model)
 const std::vector<std::string> &modelKeys()
 {
     static const std::vector<std::string> keys = [] {
-        std::vector<std::string> names = {"id", "name", "attention", "latent", "note", "published_parameters", "source"};
+        std::vector<std::string> names = {"id",    "name", "attention", "latent", "note", "published_parameters",
+                                          "source"};
         for (const CountField &field : kCounts)
             names.emplace_back(field.key);
         for (const FlagField &field : kFlags)

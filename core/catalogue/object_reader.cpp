@@ -48,7 +48,8 @@ Expected<Json> parseJson(std::string_view text, const std::string &where)
         std::string what = error.what();
         if (const auto colon = what.find(": ", what.find("column")); colon != std::string::npos)
             what = what.substr(colon + 2);
-        return std::unexpected(Error{ErrorCode::BadSyntax, where + ":" + std::to_string(line) + ":" + std::to_string(column),
+        return std::unexpected(Error{ErrorCode::BadSyntax,
+                                     where + ":" + std::to_string(line) + ":" + std::to_string(column),
                                      "not valid JSON: " + what, "a JSON file"});
     }
 }
@@ -130,7 +131,8 @@ const Json *ObjectReader::number(const std::string &key)
     }
     if (value->is_number() && !m_table)
         return value;
-    fault(key, key + " is " + shownJson(*value), m_table ? "[number, \"source id\"]" : "a number, or [number, \"source\"]");
+    fault(key, key + " is " + shownJson(*value),
+          m_table ? "[number, \"source id\"]" : "a number, or [number, \"source\"]");
     return nullptr;
 }
 

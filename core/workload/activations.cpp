@@ -24,7 +24,8 @@ TokenBytes groupedAttention(const ModelSpec &model, const ActivationShape &shape
 {
     const double query = 2.0 * model.heads * model.headDim;
     // With more ranks than key-value heads, heads are repeated: a rank holds at least one.
-    const double keyValue = 4.0 * model.kvHeads * model.headDim * std::max(1.0, shape.tensor / static_cast<double>(model.kvHeads));
+    const double keyValue =
+        4.0 * model.kvHeads * model.headDim * std::max(1.0, shape.tensor / static_cast<double>(model.kvHeads));
     return {0, query + keyValue + query};   // Q; K and V; input of the output projection
 }
 
@@ -61,7 +62,8 @@ double routedExperts(const ModelSpec &model, const ActivationShape &shape, doubl
 
 } // namespace
 
-double layerActivationBytes(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
+double layerActivationBytes(const ModelSpec &model, bool expertLayer, const ActivationShape &shape,
+                            const StackSpec &stack)
 {
     const double h = model.hidden;
     const double tokens = shape.sequence * shape.microBatch / shape.context;

@@ -53,7 +53,8 @@ double activeMatrices(const ModelSpec &model, bool expertLayer)
     if (!expertLayer)
         return attentionMatrices(model) + mlpMatrices(model, model.ffn);
     return attentionMatrices(model) + mlpMatrices(model, model.sharedExpertFfn)
-        + model.expertsPerToken * mlpMatrices(model, model.expertFfn) + static_cast<double>(model.hidden) * model.experts;
+        + model.expertsPerToken * mlpMatrices(model, model.expertFfn)
+        + static_cast<double>(model.hidden) * model.experts;
 }
 
 /// FLOPs of QK^T and PV over s queries and s keys.
@@ -103,7 +104,8 @@ double totalParameters(const ModelSpec &model)
 double activeParameters(const ModelSpec &model)
 {
     const LayerParameters layer = layerParameters(model, true);
-    const double idle = model.isMoe() ? layer.experts * (1 - static_cast<double>(model.expertsPerToken) / model.experts) : 0;
+    const double idle =
+        model.isMoe() ? layer.experts * (1 - static_cast<double>(model.expertsPerToken) / model.experts) : 0;
     return totalParameters(model) - expertLayers(model) * idle;
 }
 

@@ -28,11 +28,12 @@ private slots:
 
 namespace {
 
-const char *const kGpuIds[] = {
-    "p40-24gb", "p100-pcie-16gb", "v100-sxm-16gb", "v100-sxm-32gb", "t4-16gb", "a10g-24gb", "l4-24gb", "a6000-48gb",
-    "l40s-48gb", "rtx-3090-24gb", "rtx-4090-24gb", "a100-sxm-40gb", "a100-pcie-40gb", "a100-sxm-80gb", "a100-pcie-80gb",
-    "a800-sxm-80gb", "h100-sxm-80gb", "h100-pcie-80gb", "h800-sxm-80gb", "h200-sxm-141gb", "gh200-96gb", "b200-sxm-180gb",
-    "gb200-186gb", "b300-sxm-270gb", "gb300-278gb", "mi250x-128gb", "mi300x-192gb"};
+const char *const kGpuIds[] = {"p40-24gb",      "p100-pcie-16gb", "v100-sxm-16gb",  "v100-sxm-32gb",  "t4-16gb",
+                               "a10g-24gb",     "l4-24gb",        "a6000-48gb",     "l40s-48gb",      "rtx-3090-24gb",
+                               "rtx-4090-24gb", "a100-sxm-40gb",  "a100-pcie-40gb", "a100-sxm-80gb",  "a100-pcie-80gb",
+                               "a800-sxm-80gb", "h100-sxm-80gb",  "h100-pcie-80gb", "h800-sxm-80gb",  "h200-sxm-141gb",
+                               "gh200-96gb",    "b200-sxm-180gb", "gb200-186gb",    "b300-sxm-270gb", "gb300-278gb",
+                               "mi250x-128gb",  "mi300x-192gb"};
 
 std::string fileText(const std::string &path)
 {
@@ -69,10 +70,12 @@ void CatalogueTest::everyGpuOfTheContractIsThereWithRealFigures()
 void CatalogueTest::everyFigureOfAGpuNamesItsSource()
 {
     for (const GpuSpec &gpu : builtinCatalogue().gpus) {
-        for (const char *key : {"memory_gib", "memory_gbytes_per_s", "link_gbytes_per_s", "pcie_gbytes_per_s", "fabric_gbps",
-                                "tdp_watts", "usd_per_hour", "attention_fraction", "link_domain", "peak_tflops.fp32"}) {
+        for (const char *key :
+             {"memory_gib", "memory_gbytes_per_s", "link_gbytes_per_s", "pcie_gbytes_per_s", "fabric_gbps", "tdp_watts",
+              "usd_per_hour", "attention_fraction", "link_domain", "peak_tflops.fp32"}) {
             QVERIFY2(gpu.sources.contains(key), (gpu.id + " " + key).c_str());
-            QVERIFY2(gpu.sources.at(key).find(", 20") != std::string::npos, (gpu.id + " " + key + " has no date").c_str());
+            QVERIFY2(gpu.sources.at(key).find(", 20") != std::string::npos,
+                     (gpu.id + " " + key + " has no date").c_str());
         }
     }
 }
@@ -81,7 +84,8 @@ void CatalogueTest::embeddedFilesEqualTheFilesOfTheRepository()
 {
     QVERIFY(embeddedCatalogueFiles().size() >= 5);
     for (const EmbeddedFile &file : embeddedCatalogueFiles()) {
-        const std::string onDisk = fileText(std::string(TRAINYARD_SOURCE_DIR "/resources/catalog/") + std::string(file.name));
+        const std::string onDisk =
+            fileText(std::string(TRAINYARD_SOURCE_DIR "/resources/catalog/") + std::string(file.name));
         QVERIFY2(!onDisk.empty(), std::string(file.name).c_str());
         QVERIFY2(file.text == onDisk, std::string(file.name).c_str());
     }

@@ -51,7 +51,8 @@ void HuggingFaceTest::aLlamaConfigIsADenseGatedModel()
     QCOMPARE(m.headDim, 64);
     QVERIFY(m.gatedFfn && !m.tiedEmbeddings && !m.linearBias && !m.isMoe());
     // 2hV + h + L (2h^2 + 2h·g·d + 3hf + 2h)
-    QCOMPARE(totalParameters(m), 2.0 * 512 * 1000 + 512 + 4 * (2.0 * 512 * 512 + 2 * 512 * 128 + 3.0 * 512 * 1408 + 2 * 512));
+    QCOMPARE(totalParameters(m),
+             2.0 * 512 * 1000 + 512 + 4 * (2.0 * 512 * 512 + 2 * 512 * 128 + 3.0 * 512 * 1408 + 2 * 512));
 }
 
 void HuggingFaceTest::headsMayBeWiderThanTheHiddenSize()
@@ -103,10 +104,13 @@ void HuggingFaceTest::anUnknownTypeIsReadByTheCommonestKeysAndSaysSo()
 void HuggingFaceTest::faultsNameFileAndKey_data()
 {
     QTest::addColumn<QString>("message");
-    QTest::newRow("negative_layers.json") << ": /num_hidden_layers: num_hidden_layers is -3; expected a whole number from 1 to 10000";
-    QTest::newRow("huge_nested.json") << ": /text_config/hidden_size: hidden_size is 1e+30; expected a whole number from 1 to 1000000";
+    QTest::newRow("negative_layers.json")
+        << ": /num_hidden_layers: num_hidden_layers is -3; expected a whole number from 1 to 10000";
+    QTest::newRow("huge_nested.json")
+        << ": /text_config/hidden_size: hidden_size is 1e+30; expected a whole number from 1 to 1000000";
     QTest::newRow("no_vocabulary.json") << ": /vocab_size: vocab_size is missing; expected the size of the vocabulary";
-    QTest::newRow("truncated.json") << ":3:1: not valid JSON: syntax error while parsing value - unexpected end of input; expected '[', '{', or a literal; expected a JSON file";
+    QTest::newRow("truncated.json") << ":3:1: not valid JSON: syntax error while parsing value - unexpected end of "
+                                       "input; expected '[', '{', or a literal; expected a JSON file";
     QTest::newRow("absent.json") << ": cannot be read; expected a Hugging Face config.json";
 }
 
@@ -185,8 +189,9 @@ void HuggingFaceTest::aPlanNamesItsModelInThreeWays()
     QCOMPARE(resolveModel(workload, TRAINYARD_SOURCE_DIR "/tests/data", builtinCatalogue())->layers, 3);
     workload.model = "lama-3-70b";
     const auto unknown = resolveModel(workload, {}, builtinCatalogue());
-    QCOMPARE(toString(unknown.error()), "workload.model: there is no model \"lama-3-70b\"; expected a catalogue name, perhaps "
-                                        "\"llama-3-70b\", or the path of a config.json");
+    QCOMPARE(toString(unknown.error()),
+             "workload.model: there is no model \"lama-3-70b\"; expected a catalogue name, perhaps "
+             "\"llama-3-70b\", or the path of a config.json");
     workload.inlineModel.emplace();
     workload.inlineModel->layers = 7;
     QCOMPARE(resolveModel(workload, {}, builtinCatalogue())->layers, 7);

@@ -99,7 +99,8 @@ void ActivationsTest::theModernLayerFollowsItsFormula()
     const ModelSpec &m = model("llama-3-8b");
     const double s = 8192, b = 1, h = m.hidden;
     const ActivationShape shape{.sequence = s, .microBatch = b};
-    const double expected = 8 * s * b * h + 4 * s * b * (m.heads + m.kvHeads) * m.headDim + 6 * s * b * m.ffn + 4 * s * m.heads * b;
+    const double expected =
+        8 * s * b * h + 4 * s * b * (m.heads + m.kvHeads) * m.headDim + 6 * s * b * m.ffn + 4 * s * m.heads * b;
     QCOMPARE(layerActivationBytes(m, false, shape, modernStack()), expected);
     QVERIFY(std::abs(expected / (s * b * h) - 34.03) < 0.1);
     // GPT without dropout: 32 sbh, and the log-sum-exp

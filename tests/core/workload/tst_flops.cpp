@@ -82,7 +82,8 @@ void FlopsTest::utilizationsOfTable5ComeOut()
     if (!file)
         QSKIP("the folder of published measurements is absent");
     const auto data = nlohmann::json::parse(file);
-    const std::map<std::string, std::string> ids = {{"22B", "megatron-22b"}, {"175B", "gpt-3-175b"}, {"530B", "megatron-530b"}, {"1T", "megatron-1t"}};
+    const std::map<std::string, std::string> ids = {
+        {"22B", "megatron-22b"}, {"175B", "gpt-3-175b"}, {"530B", "megatron-530b"}, {"1T", "megatron-1t"}};
     int compared = 0;
     for (const auto &row : data["rows"]) {
         if (!row["metrics"].contains("MFU_pct_SP_selective") || !row["model"].contains("vocab"))
@@ -124,7 +125,8 @@ void FlopsTest::trainingFlopsOfExpertModelsMatchTheTable()
     const ModelSpec &m = model(QTest::currentDataTag());
     const double s = 4096;
     // half of the full attention is what a causal mask leaves
-    const double widths = m.attention == AttentionKind::Latent ? m.latent.nopeDim + m.latent.ropeDim + m.latent.valueDim : 2.0 * m.headDim;
+    const double widths = m.attention == AttentionKind::Latent ? m.latent.nopeDim + m.latent.ropeDim + m.latent.valueDim
+                                                               : 2.0 * m.headDim;
     const double causalHalf = 3 * m.layers * s * m.heads * widths;
     const double perToken = modelFlopsPerSequence(m, s) / s - causalHalf;
     QVERIFY2(std::abs(perToken / 1e9 - gigaflops) < 0.0026 * gigaflops, qPrintable(QString::number(perToken / 1e9)));
