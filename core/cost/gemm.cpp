@@ -31,7 +31,7 @@ Seconds gemmTime(const GpuSpec &gpu, Precision precision, GemmShape shape)
     const double area = (shape.m + curve.marginM) * (shape.n + curve.marginN);
     const double waves = std::sqrt(area * area + curve.waveArea * curve.waveArea);
     const double cool = 2 * waves * (shape.k + curve.marginK) / (gpu.peakFlops(precision) * curve.peakFraction);
-    const double compute = cool * (1 + curve.slowdown * cool / (cool + curve.slowdownMs * 1e-3));
+    const double compute = cool + curve.slowdown * cool * cool / (cool + curve.slowdownMs * 1e-3);
     // Operands in the format of the units; the result is never narrower than 16 bits.
     const double operands = bytes * shape.k * (shape.m + shape.n) + std::max(bytes, 2.0) * shape.m * shape.n;
     const double memory = operands / (gpu.memoryGBps * 1e9 * curve.memoryFraction);
