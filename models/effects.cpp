@@ -17,7 +17,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kRest{150};
 constexpr std::chrono::milliseconds kBatch{34};      // at most 30 tables a second
 constexpr double kWorthShowing = 0.0005;             // a part must save 0.05 % of the iteration
-constexpr double kWorthMore = 0.002;                 // a larger step of the same part must save this much more
 
 /// The effects never compete with the evaluation of an edit: lowest share of the processor.
 void lowerPriority()
@@ -64,7 +63,7 @@ void rank(EffectTable &table, const Alternative &part, const Effect &effect)
         return;
     const auto same = std::ranges::find_if(table.parts, [&](const RankedPart &r) { return r.part.group == part.group; });
     if (same != table.parts.end()) {
-        if (*effect.change < *same->effect.change - kWorthMore)
+        if (*effect.change / part.size < *same->effect.change / same->part.size - 1e-6)   // sizes come smallest first
             *same = {part, effect};
     } else {
         table.parts.push_back({part, effect});

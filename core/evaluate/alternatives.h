@@ -20,6 +20,7 @@ struct Alternative {
     std::string blockedBecause;    // why it cannot be chosen, one sentence without a full stop; empty where it can
     bool isCurrent = false;        // what the plan has now; its plan equals the plan
     std::string sentence;          // for undo: "Recompute none → full"
+    int size = 1;                  // of a part: how many of it, so that gains can be compared per piece
 };
 
 /// Every value of every strategy that the core models, grouped, in the order in which controls list them. Each group has

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a better part would buy: the second list of alternatives.h. Parts of one group answer the same wish in several
-// sizes ("1, 2, 4 nodes"), smallest first, so that a ranking can keep the one that pays.
+// sizes ("1, 2, 4 nodes"), smallest first, so that a ranking can keep the one that pays most apiece.
 #include "core/cluster/edits.h"
 #include "core/evaluate/alternatives.h"
 
@@ -36,7 +36,7 @@ public:
     explicit Parts(const Plan &plan) : m_plan(plan) {}
 
     template <class Apply>
-    void add(const std::string &group, const std::string &id, const std::string &label, Apply apply)
+    void add(const std::string &group, const std::string &id, const std::string &label, Apply apply, int size = 1)
     {
         Plan next = m_plan;
         apply(next);
@@ -45,6 +45,7 @@ public:
         a.group = group;
         a.label = label;
         a.sentence = label;
+        a.size = size;
         a.plan = std::make_shared<const Plan>(std::move(next));
         m_list.push_back(std::move(a));
     }
@@ -102,7 +103,7 @@ void addNodes(Parts &parts, const Plan &plan)
             for (const int more : kNodeSteps)
                 parts.add("nodes:" + datacenter.id + ":" + pool.id, std::to_string(more),
                           nodes(more) + " more in " + datacenter.label() + kind,
-                          [&](Plan &p) { p.cluster.datacenters[d].pools[k].nodes += more; });
+                          [&](Plan &p) { p.cluster.datacenters[d].pools[k].nodes += more; }, more);
         }
     }
 }
@@ -118,7 +119,7 @@ void addFabric(Parts &parts, const Plan &plan, const Catalogue &catalogue)
                 gbps = std::max(gbps, gpu->fabricGbps);
         }
         if (gbps > 0)
-            parts.add("fabric:" + datacenter.id, "2", "Twice the fabric in " + datacenter.label() + " (" + number(2 * gbps) + " Gbps a GPU)",
+            parts.add("fabric:" + datacenter.id, "2", "Fabric " + number(gbps) + " → " + number(2 * gbps) + " Gbps a GPU in " + datacenter.label(),
                       [&](Plan &p) { p.cluster.datacenters[d].fabricGbpsPerGpu = 2 * gbps; });
     }
 }
@@ -163,7 +164,7 @@ void addGpus(Parts &parts, const Plan &plan, const Catalogue &catalogue)
         if (!now)
             continue;
         for (const GpuSpec *better : nextGpus(*now, catalogue, plan.workload.precision)) {
-            parts.add("gpu:" + type + ":" + better->id, "all", shortName(*better) + " instead of " + shortName(*now), [&](Plan &p) {
+            parts.add("gpu:" + type + ":" + better->id, "all", shortName(*now) + " → " + shortName(*better), [&](Plan &p) {
                 for (Datacenter &datacenter : p.cluster.datacenters) {
                     for (Pool &pool : datacenter.pools) {
                         if (pool.inlineGpu || pool.gpu != type)
@@ -192,7 +193,7 @@ void addMoves(Parts &parts, const Plan &plan)
                 if (moved)
                     parts.add("move:" + datacenters[from].id + ":" + datacenters[to].id, std::to_string(count),
                               "Move " + nodes(count) + " " + datacenters[from].label() + " → " + datacenters[to].label(),
-                              [&](Plan &p) { p.cluster = std::move(*moved); });
+                              [&](Plan &p) { p.cluster = std::move(*moved); }, count);
             }
         }
     }

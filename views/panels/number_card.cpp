@@ -6,6 +6,7 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QFocusEvent>
 #include <QPainter>
 #include <QToolTip>
 
@@ -52,6 +53,24 @@ void NumberCard::setStale(bool stale)
     update();
 }
 
+bool NumberCard::hasRoomBeside() const
+{
+    const int difference = m_difference.isEmpty() ? 0 : fontMetrics().horizontalAdvance(m_difference) + Theme::kGap;
+    return QFontMetrics(uiFont(3, QFont::DemiBold)).horizontalAdvance(m_value) + difference <= width() - 2 * kSide;
+}
+
+void NumberCard::setDifferenceBeside(bool beside)
+{
+    m_beside = beside;
+    update();
+}
+
+void NumberCard::focusInEvent(QFocusEvent *event)
+{
+    m_showsFocus = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason || event->reason() == Qt::ShortcutFocusReason;
+    QAbstractButton::focusInEvent(event);
+}
+
 QSize NumberCard::sizeHint() const
 {
     return {150, fontMetrics().height() + QFontMetrics(uiFont(3, QFont::DemiBold)).height() + 2 * 8 + 4};
@@ -82,14 +101,13 @@ void NumberCard::describe()
 void NumberCard::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
-    const QColor border = hasFocus() ? theme().accent : underMouse() ? theme().textFaint : theme().border;
+    const QColor border = hasFocus() && m_showsFocus ? theme().accent : underMouse() ? theme().textFaint : theme().border;
     paintCard(painter, rect(), theme().panel, border);
 
     const QRect inner = rect().adjusted(kSide, 7, -kSide, -8);
     const QFontMetrics small(font());
     const int differenceWidth = m_difference.isEmpty() ? 0 : small.horizontalAdvance(m_difference) + Theme::kGap;
     QFont valueFont = uiFont(3, QFont::DemiBold);
-    const bool beside = QFontMetrics(valueFont).horizontalAdvance(m_value) + differenceWidth <= inner.width();
     for (int offset = 3; offset > -1 && QFontMetrics(valueFont).horizontalAdvance(m_value) > inner.width(); --offset)
         valueFont = uiFont(offset - 1, QFont::DemiBold);
     const QFontMetrics large(valueFont);
@@ -97,13 +115,13 @@ void NumberCard::paintEvent(QPaintEvent *)
 
     painter.setFont(font());
     painter.setPen(theme().textMuted);
-    const int nameWidth = inner.width() - (beside ? 0 : differenceWidth);
+    const int nameWidth = inner.width() - (m_beside ? 0 : differenceWidth);
     painter.drawText(inner.left(), inner.top() + small.ascent(), small.elidedText(m_name, Qt::ElideRight, nameWidth));
 
     if (m_stale)
         painter.setOpacity(kStaleOpacity);
     painter.setPen(inkColor(m_differenceInk));
-    painter.drawText(inner.right() + 1 - small.horizontalAdvance(m_difference), beside ? baseline : inner.top() + small.ascent(), m_difference);
+    painter.drawText(inner.right() + 1 - small.horizontalAdvance(m_difference), m_beside ? baseline : inner.top() + small.ascent(), m_difference);
     painter.setFont(valueFont);
     painter.setPen(inkColor(m_ink));
     painter.drawText(inner.left(), baseline, large.elidedText(m_value, Qt::ElideRight, inner.width()));

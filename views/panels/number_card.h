@@ -18,6 +18,9 @@ public:
     void setNumber(const QString &value, Ink ink, const QString &detail);
     void setDifference(const QString &text, Ink ink);
     void setStale(bool stale);
+    /// Whether the value leaves room for the difference on its own line; the strip asks all cards and treats them alike.
+    [[nodiscard]] bool hasRoomBeside() const;
+    void setDifferenceBeside(bool beside);
 
     [[nodiscard]] const QString &name() const { return m_name; }
     [[nodiscard]] const QString &value() const { return m_value; }
@@ -29,6 +32,7 @@ public:
 
 protected:
     void paintEvent(QPaintEvent *event) override;
+    void focusInEvent(QFocusEvent *event) override;
 
 private:
     void copy();
@@ -36,7 +40,8 @@ private:
 
     QString m_name, m_definition, m_detail, m_value, m_difference;
     Ink m_ink = Ink::Text, m_differenceInk = Ink::Muted;
-    bool m_stale = false;
+    bool m_stale = false, m_beside = true;
+    bool m_showsFocus = false;     // reached by the keyboard
 };
 
 } // namespace trainyard

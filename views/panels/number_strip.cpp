@@ -175,6 +175,21 @@ void NumberStrip::refresh()
         else
             m_cards[i]->setDifference({}, Ink::Muted);
     }
+    placeDifferences();
+}
+
+void NumberStrip::placeDifferences()
+{
+    layout()->activate();
+    const bool beside = std::ranges::all_of(m_cards, &NumberCard::hasRoomBeside);
+    for (NumberCard *card : m_cards)
+        card->setDifferenceBeside(beside);
+}
+
+void NumberStrip::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    placeDifferences();
 }
 
 QString NumberStrip::toTsv() const

@@ -48,7 +48,7 @@ QString reached(const std::string &group, const Plan &plan, const Evaluation *ev
         return QString::number(layout.data);
     if (group == "placement" && plan.placement.mode == PlacementMode::Auto && plan.placement.stages.empty() && layout.data > 0
         && plan.cluster.datacenters.size() > 1)
-        return layout.mode == PlacementMode::DataAcross ? QObject::tr("data across") : QObject::tr("pipeline across");
+        return layout.mode == PlacementMode::DataAcross ? QObject::tr("data") : QObject::tr("pipeline");
     if (group == "tcp_connections" && !plan.wan.tcpConnections) {
         int most = 0;
         for (const WanLinkUse &use : evaluation->metrics.wanLinks)

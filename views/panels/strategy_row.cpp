@@ -33,7 +33,7 @@ StrategyRow::StrategyRow(const QString &group, const QString &name, const QStrin
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(Theme::kGap);
     m_name->setToolTip(explanation);
-    layout->addWidget(m_name, 34);
+    layout->addWidget(m_name, 32);
     auto *cell = new QHBoxLayout;
     if (control == Control::List) {
         m_list = new EffectCombo(this);
@@ -47,7 +47,7 @@ StrategyRow::StrategyRow(const QString &group, const QString &name, const QStrin
     }
     layout->addLayout(cell, 38);
     m_effect->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    layout->addWidget(m_effect, 28);
+    layout->addWidget(m_effect, 30);
     setMinimumHeight(fontMetrics().height() + 10);
     for (int i = 0; i < layout->count(); ++i)
         if (QWidget *w = layout->itemAt(i)->widget())
@@ -157,8 +157,9 @@ void StrategyRow::showEffect(const EffectTable *effects)
         m_effect->setToolTip({});
         return;
     }
-    const EffectText shown = m_switch ? effectText(*effect) : effectText(*effect, text(best->label));
+    const EffectText shown = m_switch ? effectText(*effect) : effectText(*effect, text(best->label).section(QStringLiteral(" · "), 0, 0));
     m_effect->setText(shown.text);
+    m_effect->setShortText(effectText(*effect).text);
     m_effect->setInk(shown.ink);
     m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->sentence), effectSentence(*effect, effects->iterationTime)));
 }

@@ -38,6 +38,12 @@ void TextLine::setText(const QString &text)
     update();
 }
 
+void TextLine::setShortText(const QString &text)
+{
+    m_short = text;
+    update();
+}
+
 void TextLine::setInk(Ink ink)
 {
     m_ink = ink;
@@ -88,8 +94,10 @@ void TextLine::paintEvent(QPaintEvent *)
         painter.setOpacity(0.45);
     if (m_wrapped)
         painter.drawText(rect(), int(m_alignment) | Qt::TextWordWrap, m_text);
-    else
-        painter.drawText(rect(), int(m_alignment), fontMetrics().elidedText(m_text, Qt::ElideRight, width()));
+    else {
+        const bool fits = m_short.isEmpty() || fontMetrics().horizontalAdvance(m_text) <= width();
+        painter.drawText(rect(), int(m_alignment), fontMetrics().elidedText(fits ? m_text : m_short, Qt::ElideRight, width()));
+    }
 }
 
 void TextLine::changeEvent(QEvent *event)

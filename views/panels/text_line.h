@@ -16,6 +16,8 @@ public:
     explicit TextLine(const QString &text = {}, Ink ink = Ink::Text, QWidget *parent = nullptr);
 
     void setText(const QString &text);
+    /// Shown instead where the text does not fit its line.
+    void setShortText(const QString &text);
     void setInk(Ink ink);
     void setAlignment(Qt::Alignment alignment);
     void setWrapped(bool wrapped);
@@ -33,7 +35,7 @@ protected:
     void changeEvent(QEvent *event) override;
 
 private:
-    QString m_text;
+    QString m_text, m_short;
     Ink m_ink;
     Qt::Alignment m_alignment = Qt::AlignLeft | Qt::AlignVCenter;
     bool m_wrapped = false, m_dimmed = false;

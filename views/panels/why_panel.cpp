@@ -52,7 +52,7 @@ void WhyPanel::setEvaluation(EvaluationPtr evaluation)
 {
     m_evaluation = std::move(evaluation);
     const bool known = m_evaluation && m_evaluation->metrics.iterationTime;
-    m_heading->setText(known ? tr("Where %1 go").arg(formatSeconds(*m_evaluation->metrics.iterationTime)) : tr("Where the time goes"));
+    m_heading->setText(known ? tr("Where the %1 go").arg(formatSeconds(*m_evaluation->metrics.iterationTime)) : tr("Where the time goes"));
     m_bar->setBreakdown(m_evaluation ? m_evaluation->metrics.breakdown : std::nullopt);
     m_bar->setVisible(!m_bar->parts().empty());
     const QString path = m_evaluation ? criticalPathSentence(*m_evaluation) : QString();

@@ -38,7 +38,6 @@ public:
         setKeyboardTracking(false);
         setGroupSeparatorShown(true);
         setAlignment(Qt::AlignRight);
-        setButtonSymbols(QAbstractSpinBox::NoButtons);
         setFocusPolicy(Qt::StrongFocus);
     }
 
@@ -81,6 +80,7 @@ QString modelLabel(const WorkloadSpec &workload, const Catalogue &catalogue)
 void addRow(QFormLayout *form, const QString &label, QWidget *field, const QString &tip)
 {
     auto *name = new TextLine(label, Ink::Text);
+    name->setFixedHeight(field->sizeHint().height());   // centred on its field
     name->setToolTip(tip);
     field->setToolTip(tip);
     field->setAccessibleName(label);
@@ -122,6 +122,7 @@ void WorkloadEditor::addFields()
     for (const Optimizer optimizer : kOptimizers)
         m_optimizer->addItem(QString::fromLatin1(toString(optimizer)), int(optimizer));
     m_tokens->setAlignment(Qt::AlignRight);
+    m_tokens->setTextMargins(0, 0, 11, 0);   // under the digits of the boxes with buttons
     m_tokens->setPlaceholderText(tr("not given"));
     m_derived->setWrapped(true);
 

@@ -24,7 +24,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kMostBuckets = 16384;
-constexpr double kShortest = 1e-6;     // seconds: deepest zoom
+constexpr double kShortest = 1e-8;     // seconds: deepest zoom
 
 } // namespace
 

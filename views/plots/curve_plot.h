@@ -75,7 +75,7 @@ private:
     QCPItemStraightLine *m_crosshair;
     EvaluationPtr m_evaluation;
     Nanoseconds m_from = 0, m_to = 0;      // empty: the whole iteration
-    int m_stage = -1, m_left = 56, m_right = 12;
+    int m_stage = -1, m_left = 64, m_right = 12;
     int m_drawnBuckets = 0;
     QPoint m_dragFrom;
     bool m_dirty = true, m_isDragging = false, m_stale = false;

@@ -144,7 +144,18 @@ void CurvesPanel::showTab(int index)
 void CurvesPanel::describePlot()
 {
     m_note->setText(currentPlot()->note());
+    m_note->setToolTip(currentPlot()->note());
     m_legend->setEntries(currentPlot()->legend());
+    // The legend comes first: colours cannot be guessed, the note can be read off the chart.
+    const int needed = m_tabs->sizeHint().width() + m_legend->sizeHint().width() + m_note->sizeHint().width()
+        + (m_stages->isVisibleTo(this) ? m_stages->sizeHint().width() : 0) + 5 * Theme::kPad;
+    m_note->setVisible(needed <= width());
+}
+
+void CurvesPanel::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    describePlot();
 }
 
 void CurvesPanel::savePicture(CurvePlot *plot)

@@ -38,6 +38,9 @@ Q_SIGNALS:
     void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
     void tabChanged(trainyard::CurvesPanel::Tab tab);
 
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
 private:
     void addPlot(CurvePlot *plot, const QString &name);
     void showTab(int index);

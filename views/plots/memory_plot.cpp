@@ -25,7 +25,7 @@ constexpr std::array<Part, 6> kParts{{
     {QT_TRANSLATE_NOOP("MemoryPlot", "optimizer"), [](const StageMemory &m) { return double(m.optimizer); }, [] { return theme().work(WorkKind::Optimizer); }},
     {QT_TRANSLATE_NOOP("MemoryPlot", "activations"), [](const StageMemory &m) { return double(m.activations); }, [] { return theme().work(WorkKind::Forward); }},
     {QT_TRANSLATE_NOOP("MemoryPlot", "buffers"), [](const StageMemory &m) { return double(m.buffers); }, [] { return theme().work(WorkKind::PipelineTransfer); }},
-    {QT_TRANSLATE_NOOP("MemoryPlot", "allocator and context"), [](const StageMemory &m) { return std::max(0.0, double(m.device - m.peak)); }, [] { return theme().work(WorkKind::Overhead); }},
+    {QT_TRANSLATE_NOOP("MemoryPlot", "overhead"), [](const StageMemory &m) { return std::max(0.0, double(m.device - m.peak)); }, [] { return theme().work(WorkKind::Overhead); }},
 }};
 
 const MemoryMetrics *memoryOf(const Evaluation *evaluation)

@@ -7,12 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace trainyard {
 
 namespace {
 
-/// The links of a plan are told apart by hue, the two directions of one by weight of the line.
+/// The links of a plan are told apart by hue, the two directions of one by the side of the axis.
 QColor colorOf(const WanFlow &flow)
 {
     static constexpr std::array kHues{WorkKind::WanTransfer, WorkKind::Forward, WorkKind::GradientReduce, WorkKind::Prefill, WorkKind::Collective, WorkKind::Optimizer};
@@ -31,11 +32,8 @@ QString WanPlot::note() const
 std::vector<CurvePlot::LegendEntry> WanPlot::legend() const
 {
     std::vector<LegendEntry> entries;
-    for (const WanFlow &flow : m_flows) {
-        QColor color = colorOf(flow);
-        color.setAlphaF(flow.direction == 0 ? 1.0f : 0.55f);
-        entries.push_back({QString::fromStdString(flow.name), color});
-    }
+    for (const WanFlow &flow : m_flows)
+        entries.push_back({QStringLiteral("%1 %2").arg(QString::fromStdString(flow.name), flow.direction == 0 ? QStringLiteral("▲") : QStringLiteral("▼")), colorOf(flow)});
     return entries;
 }
 
@@ -57,16 +55,19 @@ void WanPlot::draw(QCustomPlot &plot)
         graph->setLineStyle(QCPGraph::lsStepLeft);
         QVector<QCPGraphData> points(int(flow.gbps.size()));
         for (int i = 0; i < points.size(); ++i) {
-            points[i] = {i * seconds() / double(points.size()), flow.gbps[i]};
+            points[i] = {i * seconds() / double(points.size()), flow.direction == 0 ? flow.gbps[i] : -flow.gbps[i]};
             highest = std::max(highest, flow.gbps[i]);
         }
         graph->data()->set(points, true);
-        QColor color = colorOf(flow);
-        color.setAlphaF(flow.direction == 0 ? 1.0f : 0.55f);
-        graph->setPen(QPen(color, 1.3));
+        QColor fill = colorOf(flow);
+        fill.setAlphaF(0.5f);
+        graph->setBrush(fill);
+        graph->setPen(QPen(colorOf(flow), 1));
     }
-    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return formatGbps(v); }));
-    plot.yAxis->setRange(0, std::max(1e-6, highest) * 1.08);
+    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return formatGbps(std::abs(v)); }));
+    const double reach = std::max(1e-6, highest) * 1.08;
+    const bool both = std::ranges::any_of(m_flows, [](const WanFlow &f) { return f.direction == 1; });
+    plot.yAxis->setRange(both ? -reach : 0, reach);
     plot.yAxis->ticker()->setTickCount(4);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What each direction of each WAN link carries over the iteration.
+// What each WAN link carries over the iteration: one direction above the axis, the other below.
 
 #include "views/plots/curve_data.h"
 #include "views/plots/curve_plot.h"

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/effects.h"
+
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <atomic>
+
+using namespace trainyard;
+
+namespace {
+
+PlanPtr plan(int microBatch = 1)
+{
+    Plan p;
+    Datacenter d;
+    d.id = "a";
+    Pool pool;
+    pool.id = "a-h100";
+    pool.gpu = "h100-sxm-80gb";
+    pool.nodes = 4;
+    d.pools = {pool};
+    p.cluster.datacenters = {d};
+    p.workload.model = "llama-3-8b";
+    p.workload.globalBatch = 32;
+    p.workload.microBatch = microBatch;
+    p.parallelism.tensor = 2;
+    p.parallelism.pipeline = 2;
+    return std::make_shared<const Plan>(p);
+}
+
+/// An evaluation with rules that a reader can check: 10 s, full recompute 12 s, each node more takes off 1 s, no
+/// recompute with a micro-batch of 8 does not fit, ZeRO 3 cannot be evaluated.
+ExpectedAll<EvaluationPtr> rules(const PlanPtr &p)
+{
+    if (p->parallelism.zeroStage == 3)
+        return std::unexpected(Errors{{ErrorCode::BadValue, "parallelism.zero_stage", "no such thing here", {}}});
+    auto evaluation = std::make_shared<Evaluation>();
+    evaluation->plan = p;
+    evaluation->model = *builtinCatalogue().model(p->workload.model);
+    Metrics &m = evaluation->metrics;
+    m.iterationTime = 10.0 + (p->memory.recompute == Recompute::Full ? 2 : 0) - (p->cluster.datacenters[0].pools[0].nodes - 4);
+    MemoryMetrics memory;
+    memory.capacity = 80'000'000'000;
+    memory.fits = p->workload.microBatch < 8;
+    memory.peak = memory.fits ? 60'000'000'000 : 90'000'000'000;
+    m.memory = memory;
+    if (!memory.fits)
+        evaluation->problems.push_back({Severity::Blocking, "Stage 1 does not fit.", {}, {}});
+    return evaluation;
+}
+
+} // namespace
+
+class EffectsTest : public QObject {
+    Q_OBJECT
+private:
+    std::atomic<int> m_evaluations = 0;
+    std::atomic<bool> m_onGuiThread = false;
+    bool m_slow = false;
+
+    StrategyEffects::Evaluate evaluation()
+    {
+        QThread *gui = QThread::currentThread();
+        return [this, gui](const PlanPtr &p, const Catalogue &, EvaluationWorkspace &, const std::stop_token &, EvaluateOptions options) {
+            ++m_evaluations;
+            if (QThread::currentThread() == gui || options.keepTimeline || options.offerFixes)
+                m_onGuiThread = true;
+            if (m_slow)
+                QThread::msleep(5);
+            return rules(p);
+        };
+    }
+
+    static EffectTablePtr complete(QSignalSpy &spy)
+    {
+        for (int i = 0; i < 200; ++i) {
+            if (!spy.isEmpty())
+                if (const auto table = spy.last().at(0).value<EffectTablePtr>(); table->complete)
+                    return table;
+            QTest::qWait(20);
+        }
+        return nullptr;
+    }
+
+private slots:
+    void init()
+    {
+        m_evaluations = 0;
+        m_onGuiThread = false;
+        m_slow = false;
+    }
+
+    void everyFreeAlternativeIsJudgedAwayFromTheGuiThread()
+    {
+        StrategyEffects effects(builtinCatalogue(), evaluation());
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        const PlanPtr p = plan();
+        effects.setPlan(p);
+        const EffectTablePtr table = complete(spy);
+        QVERIFY(table);
+        QVERIFY(!m_onGuiThread);
+        QCOMPARE(table->plan, p);
+        QCOMPARE(*table->iterationTime, 10.0);
+        for (const Alternative &a : strategyAlternatives(*p, builtinCatalogue()))
+            QCOMPARE(table->strategies.contains(a.id), a.plan != nullptr && !a.isCurrent);
+    }
+
+    void aChangeIsRelativeToThePlan()
+    {
+        StrategyEffects effects(builtinCatalogue(), evaluation());
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        effects.setPlan(plan());
+        const EffectTablePtr table = complete(spy);
+        QVERIFY(table);
+        const Effect &full = table->strategies.at("recompute=full");
+        QCOMPARE(*full.change, 12.0 / 10.0 - 1);
+        QVERIFY(full.fits && full.feasible);
+        const Effect &large = table->strategies.at("micro_batch=8");
+        QVERIFY(!large.fits && !large.feasible);
+        QCOMPARE(large.memoryBytes, 90e9);
+        QCOMPARE(large.reason, std::string("Stage 1 does not fit."));
+        const Effect &zero3 = table->strategies.at("zero=3");
+        QVERIFY(!zero3.iterationTime && !zero3.feasible);
+        QCOMPARE(zero3.reason, std::string("no such thing here"));
+    }
+
+    void betterPartsAreRankedAndOneSizeOfEachIsKept()
+    {
+        StrategyEffects effects(builtinCatalogue(), evaluation());
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        effects.setPlan(plan());
+        const EffectTablePtr table = complete(spy);
+        QVERIFY(table);
+        // Only nodes shorten it, each by 1 s of 10 s: none pays more apiece than the first.
+        QCOMPARE(table->parts.size(), std::size_t(1));
+        QCOMPARE(table->parts[0].part.id, std::string("nodes:a:a-h100:1"));
+        QCOMPARE(*table->parts[0].effect.change, 9.0 / 10.0 - 1);
+    }
+
+    void itWaitsUntilEditsHaveRestedAndTheNewestWins()
+    {
+        StrategyEffects effects(builtinCatalogue(), evaluation());
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        PlanPtr last;
+        for (int i = 1; i <= 5; ++i) {
+            last = plan(i);
+            effects.setPlan(last);
+            QTest::qWait(20);
+            QCOMPARE(m_evaluations.load(), 0);
+        }
+        const EffectTablePtr table = complete(spy);
+        QVERIFY(table);
+        for (const auto &call : spy)
+            QCOMPARE(call.at(0).value<EffectTablePtr>()->plan, last);
+    }
+
+    void anEditStopsTheWorkOnThePlanBefore()
+    {
+        m_slow = true;
+        StrategyEffects effects(builtinCatalogue(), evaluation());
+        effects.setRest(std::chrono::milliseconds(0));
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        effects.setPlan(plan(1));
+        QTRY_VERIFY(m_evaluations > 3);
+        effects.setPlan(nullptr);
+        QTest::qWait(30);
+        const int stopped = m_evaluations;
+        QTest::qWait(60);
+        QCOMPARE(m_evaluations.load(), stopped);
+        for (const auto &call : spy)
+            QVERIFY(!call.at(0).value<EffectTablePtr>()->complete);
+    }
+
+    void tablesGrowInBatches()
+    {
+        m_slow = true;
+        StrategyEffects effects(builtinCatalogue(), evaluation());
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        QElapsedTimer clock;
+        clock.start();
+        effects.setPlan(plan());
+        QVERIFY(complete(spy));
+        QVERIFY(spy.count() > 2);
+        QVERIFY(spy.count() <= clock.elapsed() / 33 + 1);   // at most 30 a second, and the last
+        std::size_t before = 0;
+        for (const auto &call : spy) {
+            const auto table = call.at(0).value<EffectTablePtr>();
+            QVERIFY(table->strategies.size() + table->parts.size() >= before);
+            before = table->strategies.size();
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(EffectsTest)
+#include "tst_effects.moc"

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/number_strip.h"
+
+#include "hand_made.h"
+#include "views/panels/number_card.h"
+#include "views/theme/theme.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QMenu>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace trainyard;
+
+class NumberStripTest : public QObject {
+    Q_OBJECT
+private:
+    static NumberCard *card(const NumberStrip &strip, const QString &name)
+    {
+        for (NumberCard *c : strip.cards())
+            if (c->name() == name)
+                return c;
+        return nullptr;
+    }
+
+private slots:
+    void initTestCase() { applyTheme(*qApp, ThemeKind::Dark); }
+
+    void eightNumbersInOrder()
+    {
+        NumberStrip strip;
+        strip.setEvaluation(handmade::shared(handmade::evaluation()));
+        QStringList shown;
+        for (const NumberCard *c : strip.cards())
+            shown << c->name() + u'=' + c->value();
+        QCOMPARE(shown, (QStringList{"Iteration=12.5 s", "Throughput=83.9k tok/s", "MFU=43.1 %", "GPU utilization=78.0 %",
+                                     "Fullest GPU=71 / 80 GB", "Busiest WAN link=62.0 %", "Cost=$0.92 / Mtok", "Time to train=38 days"}));
+    }
+
+    void aNumberThatDoesNotApplyIsADash()
+    {
+        NumberStrip strip;
+        for (const NumberCard *c : strip.cards())
+            QCOMPARE(c->value(), QStringLiteral("—"));
+        Evaluation e = handmade::evaluation();
+        e.metrics.wanLinks.clear();
+        e.metrics.cost = {};
+        e.metrics.memory.reset();
+        strip.setEvaluation(handmade::shared(e));
+        for (const char *name : {"Fullest GPU", "Busiest WAN link", "Cost", "Time to train"})
+            QCOMPARE(card(strip, name)->value(), QStringLiteral("—"));
+        QCOMPARE(card(strip, "Iteration")->value(), QStringLiteral("12.5 s"));
+    }
+
+    void aShorterIterationIsGoodAndLowerThroughputIsBad()
+    {
+        NumberStrip strip;
+        strip.setBaseline(handmade::shared(handmade::evaluation(12.5)));
+        Evaluation e = handmade::evaluation(10);
+        e.metrics.tokensPerSecond = 128.0 * 8192 / 12.5 * 0.9;
+        e.metrics.mfu = 0.47;
+        strip.setEvaluation(handmade::shared(e));
+        // 10 / 12.5 − 1 = −20 %
+        QCOMPARE(card(strip, "Iteration")->difference(), QStringLiteral("−20.0 %"));
+        QCOMPARE(card(strip, "Iteration")->differenceInk(), Ink::Good);
+        QCOMPARE(card(strip, "Throughput")->difference(), QStringLiteral("−10.0 %"));
+        QCOMPARE(card(strip, "Throughput")->differenceInk(), Ink::Bad);
+        QCOMPARE(card(strip, "MFU")->difference(), QStringLiteral("+3.9 pt"));
+        QCOMPARE(card(strip, "MFU")->differenceInk(), Ink::Good);
+    }
+
+    void memoryIsNeitherGoodNorBadUntilItOverflows()
+    {
+        NumberStrip strip;
+        strip.setBaseline(handmade::shared(handmade::evaluation()));
+        Evaluation e = handmade::evaluation();
+        e.metrics.memory->perStage[0] = handmade::memory(0, 84);
+        e.metrics.memory->fits = false;
+        strip.setEvaluation(handmade::shared(e));
+        QCOMPARE(card(strip, "Fullest GPU")->difference(), QStringLiteral("+13 GB"));
+        QCOMPARE(card(strip, "Fullest GPU")->differenceInk(), Ink::Muted);
+        QCOMPARE(card(strip, "Fullest GPU")->value(), QStringLiteral("84 / 80 GB"));
+    }
+
+    void anEqualBaselineShowsNoDifference()
+    {
+        NumberStrip strip;
+        strip.setEvaluation(handmade::shared(handmade::evaluation()));
+        strip.setBaseline(handmade::shared(handmade::evaluation()));
+        for (const NumberCard *c : strip.cards())
+            QVERIFY(c->difference().isEmpty());
+    }
+
+    void aClickCopiesTheValue()
+    {
+        NumberStrip strip;
+        strip.setEvaluation(handmade::shared(handmade::evaluation()));
+        strip.resize(1280, 60);
+        strip.show();
+        QTest::mouseClick(card(strip, "Cost"), Qt::LeftButton);
+        QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("$0.92 / Mtok"));
+    }
+
+    void theContextMenuPins()
+    {
+        NumberStrip strip;
+        strip.resize(1280, 60);
+        strip.show();
+        QSignalSpy pinned(&strip, &NumberStrip::baselinePinRequested);
+        QContextMenuEvent event(QContextMenuEvent::Mouse, QPoint(20, 20), strip.mapToGlobal(QPoint(20, 20)));
+        QApplication::sendEvent(&strip, &event);
+        QMenu *menu = strip.findChild<QMenu *>();
+        QVERIFY(menu);
+        menu->actions().first()->trigger();
+        QCOMPARE(pinned.count(), 1);
+    }
+
+    void everyCardSpeaksItsNameValueAndDefinition()
+    {
+        NumberStrip strip;
+        strip.setEvaluation(handmade::shared(handmade::evaluation()));
+        for (const NumberCard *c : strip.cards()) {
+            QVERIFY(c->accessibleName().contains(c->name()) && c->accessibleName().contains(c->value()));
+            QVERIFY(c->toolTip().contains(c->accessibleDescription().toHtmlEscaped()));
+        }
+    }
+
+    void staleNumbersAreDimmed()
+    {
+        NumberStrip strip;
+        strip.setEvaluation(handmade::shared(handmade::evaluation()));
+        strip.resize(1280, 60);
+        const QImage fresh = strip.grab().toImage();
+        strip.setStale(true);
+        QVERIFY(strip.grab().toImage() != fresh);
+        strip.setStale(false);
+        QCOMPARE(strip.grab().toImage(), fresh);
+    }
+};
+
+QTEST_MAIN(NumberStripTest)
+#include "tst_number_strip.moc"

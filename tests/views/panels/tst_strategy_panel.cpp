@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/strategy_panel.h"
+
+#include "hand_made.h"
+#include "views/panels/effect_combo.h"
+#include "views/panels/strategy_row.h"
+#include "views/panels/text_line.h"
+#include "views/theme/switch_button.h"
+#include "views/theme/theme.h"
+
+#include <QAbstractItemView>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace trainyard;
+
+class StrategyPanelTest : public QObject {
+    Q_OBJECT
+private:
+    PlanPtr m_plan = handmade::shared(handmade::plan());
+
+    std::unique_ptr<StrategyPanel> panel() const
+    {
+        auto made = std::make_unique<StrategyPanel>(builtinCatalogue());
+        made->setPlan(m_plan);
+        made->resize(420, 640);
+        made->show();
+        return made;
+    }
+
+    static PlanPtr planOf(const QSignalSpy &spy) { return spy.last().at(0).value<PlanPtr>(); }
+
+    static Effect effect(double change, bool fits = true)
+    {
+        Effect e;
+        e.iterationTime = 10 * (1 + change);
+        e.change = change;
+        e.fits = e.feasible = fits;
+        e.memoryBytes = fits ? 70e9 : 84e9;
+        e.capacityBytes = 80e9;
+        return e;
+    }
+
+private slots:
+    void initTestCase() { applyTheme(*qApp, ThemeKind::Light); }
+
+    void choosingWithTheKeyboardEmitsThePlanWithThatValue()
+    {
+        const auto p = panel();
+        QSignalSpy committed(p.get(), &StrategyPanel::editCommitted);
+        EffectCombo *list = p->row("recompute")->list();
+        QCOMPARE(list->currentText(), QStringLiteral("none"));
+        list->showPopup();
+        QTest::keyClick(list->view(), Qt::Key_Down);
+        QTest::keyClick(list->view(), Qt::Key_Down);
+        QTest::keyClick(list->view(), Qt::Key_Return);
+        QCOMPARE(committed.count(), 1);
+        Plan expected = *m_plan;
+        expected.memory.recompute = Recompute::Full;
+        QCOMPARE(*planOf(committed), expected);
+        QCOMPARE(committed.last().at(1).toString(), QStringLiteral("Recompute none → full"));
+    }
+
+    void flippingASwitchEmitsThePlan()
+    {
+        const auto p = panel();
+        QSignalSpy committed(p.get(), &StrategyPanel::editCommitted);
+        SwitchButton *toggle = p->row("sequence_parallel")->toggle();
+        QVERIFY(toggle->isChecked());          // the default with tensor parallelism
+        QTest::mouseClick(toggle, Qt::LeftButton);
+        QCOMPARE(committed.count(), 1);
+        QCOMPARE(planOf(committed)->parallelism.sequenceParallel, std::optional<bool>(false));
+    }
+
+    void highlightingPreviewsAndClosingTakesItBack()
+    {
+        const auto p = panel();
+        QSignalSpy previewed(p.get(), &StrategyPanel::editPreviewed), cancelled(p.get(), &StrategyPanel::editCancelled);
+        QSignalSpy committed(p.get(), &StrategyPanel::editCommitted);
+        EffectCombo *list = p->row("zero")->list();
+        list->showPopup();
+        QTest::keyClick(list->view(), Qt::Key_Down);
+        QVERIFY(previewed.count() >= 1);
+        QCOMPARE(planOf(previewed)->parallelism.zeroStage, 2);
+        QTest::keyClick(list->view(), Qt::Key_Escape);
+        QVERIFY(cancelled.count() >= 1);
+        QCOMPARE(committed.count(), 0);
+    }
+
+    void theBestOtherValueStandsBesideTheControl()
+    {
+        const auto p = panel();
+        auto table = std::make_shared<EffectTable>();
+        table->plan = m_plan;
+        table->iterationTime = 10;
+        table->strategies = {{"schedule=gpipe", effect(0.031)}, {"schedule=interleaved", effect(-0.021)}, {"micro_batch=2", effect(-0.3, false)}};
+        p->setEffects(table);
+        // −2.1 % beats +3.1 %
+        TextLine *schedule = p->row("schedule")->effectLine();
+        QCOMPARE(schedule->text(), QStringLiteral("Interleaved 1F1B −2.1 %"));
+        QCOMPARE(schedule->ink(), Ink::Good);
+        TextLine *microBatch = p->row("micro_batch")->effectLine();
+        QCOMPARE(microBatch->text(), QStringLiteral("2: does not fit"));
+        QCOMPARE(microBatch->ink(), Ink::Bad);
+        QVERIFY(p->row("recompute")->effectLine()->text().isEmpty());
+    }
+
+    void everyItemOfAListShowsItsEffect()
+    {
+        const auto p = panel();
+        auto table = std::make_shared<EffectTable>();
+        table->plan = m_plan;
+        table->iterationTime = 10;
+        table->strategies = {{"recompute=full", effect(0.25)}, {"recompute=selective", effect(0.0001)}};
+        p->setEffects(table);
+        EffectCombo *list = p->row("recompute")->list();
+        QCOMPARE(list->effect(list->findText("full")).text, QStringLiteral("+25.0 %"));
+        QCOMPARE(list->effect(list->findText("full")).ink, Ink::Bad);
+        QCOMPARE(list->effect(list->findText("selective")).text, QStringLiteral("±0"));
+        QVERIFY(list->effect(list->findText("none")).text.isEmpty());
+        QCOMPARE(list->itemData(list->findText("full"), Qt::ToolTipRole).toString(), QStringLiteral("Iteration 10.0 s → 12.5 s. Fullest GPU 70.0 GB of 80.0 GB."));
+    }
+
+    void whatCannotBeChosenSaysWhy()
+    {
+        Plan alone = *m_plan;
+        alone.cluster.datacenters.pop_back();
+        alone.cluster.wanLinks.clear();
+        const auto p = panel();
+        p->setPlan(handmade::shared(alone));
+        EffectCombo *connections = p->row("tcp_connections")->list();
+        QVERIFY(!connections->isEnabled());
+        QCOMPARE(connections->toolTip(), QStringLiteral("The cluster has no WAN link."));
+        EffectCombo *tensor = p->row("precision")->list();
+        const int mxfp8 = tensor->findText("mxfp8");
+        QVERIFY(!(tensor->model()->index(mxfp8, 0).flags() & Qt::ItemIsEnabled));
+        QVERIFY(tensor->itemData(mxfp8, Qt::ToolTipRole).toString().contains("H100"));
+    }
+
+    void autoSaysWhatItCameTo()
+    {
+        const auto p = panel();
+        Evaluation e = handmade::evaluation();
+        e.plan = m_plan;
+        p->setEvaluation(handmade::shared(e));
+        QCOMPARE(p->row("data")->list()->currentText(), QStringLiteral("auto (4)"));
+        QCOMPARE(p->row("tcp_connections")->list()->currentText(), QStringLiteral("auto (16)"));
+    }
+
+    void anEvaluationOfAHoveredPlanChangesNoControl()
+    {
+        const auto p = panel();
+        Evaluation e = handmade::evaluation();
+        p->setEvaluation(handmade::shared(e));   // of another plan value
+        QCOMPARE(p->row("data")->list()->currentText(), QStringLiteral("auto"));
+    }
+
+    void theWheelScrollsThePanelNotTheValue()
+    {
+        const auto p = panel();
+        p->resize(420, 240);
+        QSignalSpy committed(p.get(), &StrategyPanel::editCommitted);
+        auto *area = p->findChild<QScrollArea *>();
+        QVERIFY(area->verticalScrollBar()->maximum() > 0);
+        EffectCombo *list = p->row("tensor")->list();
+        QWheelEvent wheel(list->rect().center(), list->mapToGlobal(list->rect().center()), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+        QApplication::sendEvent(list, &wheel);
+        QCOMPARE(committed.count(), 0);
+    }
+
+    void everyControlHasANameForTheScreenReader()
+    {
+        const auto p = panel();
+        for (const EffectCombo *list : p->findChildren<EffectCombo *>())
+            QVERIFY(!list->accessibleName().isEmpty());
+        for (const SwitchButton *toggle : p->findChildren<SwitchButton *>())
+            QVERIFY(!toggle->accessibleName().isEmpty());
+    }
+};
+
+QTEST_MAIN(StrategyPanelTest)
+#include "tst_strategy_panel.moc"

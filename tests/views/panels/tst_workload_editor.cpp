@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/workload_editor.h"
+
+#include "hand_made.h"
+#include "views/theme/theme.h"
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTest>
+
+using namespace trainyard;
+
+class WorkloadEditorTest : public QObject {
+    Q_OBJECT
+private:
+    PlanPtr m_plan = handmade::shared(handmade::plan());
+    std::unique_ptr<WorkloadEditor> m_editor;
+    std::unique_ptr<QSignalSpy> m_committed;
+
+    template <class Widget>
+    Widget *field(const QString &name) const
+    {
+        for (Widget *w : m_editor->findChildren<Widget *>())
+            if (w->accessibleName() == name)
+                return w;
+        return nullptr;
+    }
+    const WorkloadSpec &committed() const { return m_last->workload; }
+    void take() { m_last = m_committed->last().at(0).value<PlanPtr>(); }
+    PlanPtr m_last;
+
+private slots:
+    void initTestCase() { applyTheme(*qApp, ThemeKind::Light); }
+    void init()
+    {
+        m_editor = std::make_unique<WorkloadEditor>(builtinCatalogue());
+        m_editor->setPlan(m_plan);
+        m_editor->show();
+        m_committed = std::make_unique<QSignalSpy>(m_editor.get(), &WorkloadEditor::editCommitted);
+    }
+
+    void typingANumberCommitsWhenEditingEnds()
+    {
+        auto *batch = field<QSpinBox>("Global batch");
+        QCOMPARE(batch->value(), 128);
+        batch->setFocus();
+        batch->selectAll();
+        QTest::keyClicks(batch, "256");
+        QCOMPARE(m_committed->count(), 0);
+        QTest::keyClick(batch, Qt::Key_Return);
+        QCOMPARE(m_committed->count(), 1);
+        take();
+        QCOMPARE(committed().globalBatch, 256);
+        QCOMPARE(m_committed->last().at(1).toString(), QStringLiteral("Global batch 128 → 256"));
+    }
+
+    void theModelIsFoundByTyping()
+    {
+        auto *model = field<QComboBox>("Model");
+        model->lineEdit()->selectAll();
+        QTest::keyClicks(model->lineEdit(), QString::fromStdString(builtinCatalogue().model("llama-3-8b")->name));
+        QTest::keyClick(model->lineEdit(), Qt::Key_Return);
+        QVERIFY(m_committed->count() >= 1);
+        take();
+        QCOMPARE(committed().model, std::string("llama-3-8b"));
+    }
+
+    void whatIsNoModelChangesNothing()
+    {
+        auto *model = field<QComboBox>("Model");
+        const QString before = model->currentText();
+        model->lineEdit()->setText("no such model");
+        Q_EMIT model->lineEdit()->editingFinished();
+        QCOMPARE(m_committed->count(), 0);
+        QCOMPARE(model->currentText(), before);
+    }
+
+    void tokensUnderstandSuffixes_data()
+    {
+        QTest::addColumn<QString>("typed");
+        QTest::addColumn<double>("tokens");
+        QTest::newRow("tera") << "2T" << 2e12;
+        QTest::newRow("billion") << "300 B tokens" << 3e11;
+        QTest::newRow("scientific") << "1.5e12" << 1.5e12;
+        QTest::newRow("grouped") << "2,000,000" << 2e6;
+    }
+    void tokensUnderstandSuffixes()
+    {
+        QFETCH(QString, typed);
+        QFETCH(double, tokens);
+        auto *line = field<QLineEdit>("Training tokens");
+        line->setText(typed);
+        Q_EMIT line->editingFinished();
+        QCOMPARE(m_committed->count(), 1);
+        take();
+        QCOMPARE(*committed().trainingTokens, tokens);
+    }
+
+    void leavingTheTokensAloneKeepsTheExactNumber()
+    {
+        auto *line = field<QLineEdit>("Training tokens");
+        QVERIFY(!line->text().isEmpty());
+        Q_EMIT line->editingFinished();
+        QCOMPARE(m_committed->count(), 0);
+    }
+
+    void aConfigFileBecomesTheModel()
+    {
+        m_editor->setConfigFile("/data/my-model/config.json");
+        take();
+        QCOMPARE(committed().model, std::string("/data/my-model/config.json"));
+        QVERIFY(m_committed->last().at(1).toString().endsWith("my-model/config.json"));
+    }
+};
+
+QTEST_MAIN(WorkloadEditorTest)
+#include "tst_workload_editor.moc"
