@@ -132,7 +132,7 @@ void AreaTable::setRows(const QString &title, std::vector<AreaRow> rows)
         m_table->setRowHeight(r, QFontMetrics(rowFont()).height() + 5);
     }
     m_table->resizeColumnsToContents();
-    const QFontMetrics header(m_table->horizontalHeader()->font());
+    const QFontMetrics header(uiFont());   // a style sheet may keep the header from taking a smaller font
     for (int c = 0; c < m_table->columnCount(); ++c)
         m_table->setColumnWidth(c, std::max(m_table->columnWidth(c), header.horizontalAdvance(m_table->horizontalHeaderItem(c)->text()) + kHeaderRoom));
 }

@@ -91,15 +91,13 @@ void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_
     });
 }
 
-void ColumnWalk::resolve(std::span<QRgb> row, QRgb idle, int layers) const
+void ColumnWalk::resolve(std::span<QRgb> row, int layers) const
 {
-    const ColorLanes background{float(qRed(idle)), float(qGreen(idle)), float(qBlue(idle)), 0};
     for (std::size_t c = 0; c < row.size() && c < m_sums.size(); ++c) {
         const float busy = m_sums[c][3];
-        if (busy <= 0) {
-            row[c] = idle;
+        if (busy <= 0)
             continue;
-        }
+        const ColorLanes background{float(qRed(row[c])), float(qGreen(row[c])), float(qBlue(row[c])), 0};
         const float room = float(m_edges[c + 1] - m_edges[c]) * float(layers);
         const float coverage = std::min(1.0F, layers > 1 ? busy / room : std::max(busy / room, kLeastCoverage));
         const ColorLanes mix = m_sums[c] * (coverage / busy) + background * (1 - coverage) + 0.5F;

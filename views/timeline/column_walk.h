@@ -31,8 +31,9 @@ public:
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette);
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,
              const WorkPalette &faded, const SpanFilter &filter);
-    /// Writes the row; `layers` tracks were added one over the other. A column where anything ran never vanishes.
-    void resolve(std::span<QRgb> row, QRgb idle, int layers) const;
+    /// Paints the sums over what `row` holds; `layers` tracks were added to them. Of a single layer, a column where
+    /// anything ran never vanishes.
+    void resolve(std::span<QRgb> row, int layers = 1) const;
 
 private:
     template <class ColorOf>

@@ -129,24 +129,30 @@ void LanePainter::paint(QImage &image, const TimelineState &state, const QRect &
 
 void LanePainter::paintRow(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
 {
-    const Timeline &timeline = *state.timeline();
-    m_walk.begin(state.range, lane.width);
-    for (const std::uint32_t index : row.tracks) {
-        const Track &track = timeline.tracks[index];
-        m_walk.add(timeline, track.first, track.last, paletteOf(state, track), m_faded, state.filter);
-    }
     const bool isSummary = row.kind == TrackRow::Kind::Summary;
-    m_walk.resolve(m_row, m_idle, isSummary ? std::max(1, int(row.tracks.size())) : 1);
-    if (!isSummary) {
-        for (const std::uint32_t index : row.tracks)
-            snapBars(state, index, lane.width);
+    std::fill(m_row.begin(), m_row.end(), m_idle);
+    if (isSummary)
+        blendTracks(state, row.tracks, lane.width);
+    for (auto index = row.tracks.rbegin(); !isSummary && index != row.tracks.rend(); ++index) {
+        blendTracks(state, {&*index, 1}, lane.width);
+        snapBars(state, *index, lane.width);
     }
     for (int y = lane.top; y < lane.bottom; ++y)
         std::memcpy(scanLine(image, y) + lane.left, m_row.data(), std::size_t(lane.width) * sizeof(QRgb));
-    if (isSummary)
-        return;
-    for (const std::uint32_t index : row.tracks)
-        paintDetail(image, state, index, lane);
+    // Patterns and numbers of the front only: those behind would show through its gaps.
+    if (!isSummary)
+        paintDetail(image, state, row.tracks.front(), lane);
+}
+
+void LanePainter::blendTracks(const TimelineState &state, std::span<const std::uint32_t> tracks, int width)
+{
+    const Timeline &timeline = *state.timeline();
+    m_walk.begin(state.range, width);
+    for (const std::uint32_t index : tracks) {
+        const Track &track = timeline.tracks[index];
+        m_walk.add(timeline, track.first, track.last, paletteOf(state, track), m_faded, state.filter);
+    }
+    m_walk.resolve(m_row, int(tracks.size()));
 }
 
 void LanePainter::paintGhost(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
@@ -158,7 +164,8 @@ void LanePainter::paintGhost(QImage &image, const TimelineState &state, const Tr
         const Track &track = baseline.tracks[std::size_t(index)];
         m_walk.add(baseline, track.first, track.last, m_ghost);
     }
-    m_walk.resolve(m_row, m_panel, 1);
+    std::fill(m_row.begin(), m_row.end(), m_panel);
+    m_walk.resolve(m_row);
     for (int y = lane.top; y < lane.bottom; ++y)
         std::memcpy(scanLine(image, y) + lane.left, m_row.data(), std::size_t(lane.width) * sizeof(QRgb));
 }
@@ -213,7 +220,7 @@ void LanePainter::paintDetail(QImage &image, const TimelineState &state, std::ui
             }
         }
         paintPattern(image, bar, bar & all, timeline.kind[i], fill);
-        paintLabel(image, state, i, bar & all, fill);
+        paintLabel(image, state, i, bar & all, std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill);
     }
 }
 
@@ -232,7 +239,7 @@ void LanePainter::paintPattern(QImage &image, const QRect &bar, const QRect &cli
     }
 }
 
-void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, QRgb fill)
+void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room, QRgb fill)
 {
     const Timeline &timeline = *state.timeline();
     const double ratio = image.devicePixelRatio();
@@ -240,9 +247,9 @@ void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uin
         return;
     const WorkKind kind = timeline.kind[span];
     const QString number = QString::number(timeline.microBatch[span] + 1);
-    const int width = m_labels.width(QString(number.size(), u'0'));   // so that equal bars agree on whether they have room
+    const int width = m_labels.width(QString(number.size(), u'0'));
     const bool patterned = fillPattern(kind) != FillPattern::Plain;
-    if (clip.width() < width + (patterned ? 4 : 1) * kLabelPad)
+    if (room < width + (patterned ? 4 * kLabelPad : 0))
         return;
     QString text = number;
     if (clip.width() >= kNameFrom * ratio) {

@@ -28,10 +28,13 @@ private:
     void paintGhost(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane);
     /// Visible spans of a track, or none where they are too many to tell apart.
     [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> distinctSpans(const TimelineState &state, std::uint32_t track, int width) const;
+    /// Blends tracks, taken together, over the row buffer.
+    void blendTracks(const TimelineState &state, std::span<const std::uint32_t> tracks, int width);
     void snapBars(const TimelineState &state, std::uint32_t track, int width);
     void paintDetail(QImage &image, const TimelineState &state, std::uint32_t track, const Lane &lane);
     void paintPattern(QImage &image, const QRect &bar, const QRect &clip, WorkKind kind, QRgb fill);
-    void paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, QRgb fill);
+    /// `room`: exact width of the bar, so that equal bars agree on whether a number fits.
+    void paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room, QRgb fill);
     void paintBar(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &bar, const Lane &lane);
     void paintCriticalPath(QImage &image, const TimelineState &state, const QRect &tracks);
     void preparePalettes(const TimelineState &state);

@@ -73,8 +73,12 @@ void Minimap::paintTracks()
     m_image.fill(t.idle);
     std::vector<std::uint32_t> tracks;
     for (const auto &row : m_state.layout.rows) {
-        if (!row.isPinned && row.kind != TrackRow::Kind::Stream)
+        if (row.isPinned || row.kind == TrackRow::Kind::Stream)
+            continue;
+        if (row.kind == TrackRow::Kind::Summary)
             tracks.insert(tracks.end(), row.tracks.begin(), row.tracks.end());
+        else
+            tracks.push_back(row.tracks.front());
     }
     WorkPalette palette;
     for (int k = 0; k < kWorkKindCount; ++k)
@@ -85,7 +89,8 @@ void Minimap::paintTracks()
         const Track &track = m_state.timeline()->tracks[tracks[std::size_t(r) * tracks.size() / std::size_t(shown)]];
         m_walk.begin(m_state.whole, pixels.width());
         m_walk.add(*m_state.timeline(), track.first, track.last, palette);
-        m_walk.resolve(row, t.idle.rgb(), 1);
+        std::fill(row.begin(), row.end(), t.idle.rgb());
+        m_walk.resolve(row);
         for (int y = r * pixels.height() / shown; y < (r + 1) * pixels.height() / shown; ++y)
             std::memcpy(m_image.scanLine(y), row.data(), row.size() * sizeof(QRgb));
     }

@@ -290,6 +290,7 @@ void TimelineView::keyPressEvent(QKeyEvent *event)
     case Qt::Key_M: return addMark();
     case Qt::Key_P: return togglePin();
     case Qt::Key_C: return toggleCriticalPath();
+    case Qt::Key_U: return toggleStreams();
     case Qt::Key_Slash: return openSearch();
     case Qt::Key_Escape: return clearSelection();
     default: QWidget::keyPressEvent(event);

@@ -123,8 +123,8 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
         }
         const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan;
         if (isFurtherStream && !options.unfoldStreams) {
-            // Prefill runs where the stage idles, so it belongs into the stage's row; the rest waits for unfolding.
-            if (track.stream == Stream::Prefill && !rows.empty() && rows.back().datacenter == datacenter)
+            // Prefill and collectives explain where the stage idles, so they lie behind its bars; copies wait for unfolding.
+            if (track.stream != Stream::Copy && !rows.empty() && rows.back().datacenter == datacenter)
                 rows.back().tracks.push_back(index);
             continue;
         }

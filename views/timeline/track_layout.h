@@ -17,7 +17,7 @@ struct TrackRow {
     enum class Kind : std::uint8_t { Stage, Channel, Stream, Summary };   // Summary: a folded datacenter
     Kind kind = Kind::Stage;
     int datacenter = 0;
-    std::vector<std::uint32_t> tracks;   // drawn on top of each other, blended for a summary
+    std::vector<std::uint32_t> tracks;   // the first lies in front of the others; blended for a summary
     QString label, detail;               // "stage 3", "16 pipelines"
     QString key;
     bool isPinned = false;

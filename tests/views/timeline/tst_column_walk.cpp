@@ -36,8 +36,8 @@ std::vector<QRgb> rowOf(const Timeline &timeline, TimeRange range, int columns)
     ColumnWalk walk;
     walk.begin(range, columns);
     walk.add(timeline, 0, std::uint32_t(timeline.spanCount()), palette());
-    std::vector<QRgb> row(std::size_t(columns), 0);
-    walk.resolve(row, qRgb(0, 100, 0), 1);
+    std::vector<QRgb> row(std::size_t(columns), qRgb(0, 100, 0));
+    walk.resolve(row);
     return row;
 }
 
