@@ -33,12 +33,12 @@ QComboBox, QSpinBox, QDoubleSpinBox, QLineEdit { background: @raised; color: @te
 QComboBox:hover, QSpinBox:hover, QDoubleSpinBox:hover, QLineEdit:hover { border-color: @edge; }
 QComboBox:focus, QComboBox:on, QSpinBox:focus, QDoubleSpinBox:focus, QLineEdit:focus { border-color: @accent; }
 QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QLineEdit:disabled { color: @faint; background: transparent; }
-QComboBox { padding-right: 20px; }
+QComboBox { padding-right: 2px; }
 QComboBox::drop-down { border: none; width: 20px; subcontrol-origin: border; subcontrol-position: right center; }
 QComboBox::down-arrow { image: url(:/icons/arrow-down-@ink.svg); width: 9px; height: 9px; }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @edge; border-radius: 5px; padding: 3px; outline: 0; }
 QComboBox QAbstractItemView::item { min-height: 22px; padding: 1px 6px; border-radius: 4px; }
-QSpinBox, QDoubleSpinBox { padding-right: 18px; }
+QSpinBox, QDoubleSpinBox { padding-right: 4px; }
 QSpinBox::up-button, QDoubleSpinBox::up-button { subcontrol-origin: border; subcontrol-position: top right; width: 18px; border: none; background: transparent; }
 QSpinBox::down-button, QDoubleSpinBox::down-button { subcontrol-origin: border; subcontrol-position: bottom right; width: 18px; border: none; background: transparent; }
 QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { image: url(:/icons/arrow-up-@ink.svg); width: 8px; height: 8px; }

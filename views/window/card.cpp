@@ -12,6 +12,8 @@ namespace trainyard {
 
 namespace {
 
+constexpr int kInside = 3;             // keeps what fills its rectangle off the rounded corners
+
 void paintSurface(QWidget &widget)
 {
     QPainter painter(&widget);
@@ -26,7 +28,7 @@ void paintSurface(QWidget &widget)
 Card::Card(QWidget *content, QWidget *parent) : QWidget(parent)
 {
     auto *layout = new QVBoxLayout(this);
-    layout->setContentsMargins(1, 1, 1, 1);
+    layout->setContentsMargins(kInside, kInside, kInside, kInside);
     layout->addWidget(content);
 }
 
@@ -46,7 +48,7 @@ TabbedCard::TabbedCard(const QString &name, QWidget *parent)
     row->addWidget(m_tabs);
     row->addStretch();
     auto *layout = new QVBoxLayout(this);
-    layout->setContentsMargins(1, 1, 1, 1);
+    layout->setContentsMargins(kInside, kInside, kInside, kInside);
     layout->setSpacing(0);
     layout->addLayout(row);
     layout->addLayout(m_stack, 1);

@@ -21,6 +21,7 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QSettings>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include <array>
@@ -169,7 +170,7 @@ void MainWindow::closeEvent(QCloseEvent *event)
         event->ignore();
         m_files->afterUnsavedHandled([this] {
             m_mayClose = true;
-            close();
+            QTimer::singleShot(0, this, &QWidget::close);   // not from within the event of the first attempt
         });
         return;
     }

@@ -64,9 +64,9 @@ void StatusLine::setEvaluation(const EvaluationPtr &evaluation)
     const auto warnings = std::ranges::count(evaluation->problems, Severity::Warning, &Problem::severity);
     QString state;
     if (blocking > 0)
-        state = dot(t.bad) + tr("%n problem(s)", nullptr, int(blocking));
+        state = dot(t.bad) + (blocking == 1 ? tr("1 problem") : tr("%1 problems").arg(qlonglong(blocking)));
     else if (warnings > 0)
-        state = dot(t.warning) + tr("%n warning(s)", nullptr, int(warnings));
+        state = dot(t.warning) + (warnings == 1 ? tr("1 warning") : tr("%1 warnings").arg(qlonglong(warnings)));
     else
         state = dot(t.good) + tr("No problems");
     m_right->setText(state + trustText(evaluation->metrics.confidence));

@@ -9,15 +9,18 @@
 #include "views/panels/workload_editor.h"
 #include "views/plots/curves_panel.h"
 #include "views/theme/theme.h"
+#include "views/timeline/chart_canvas.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/card.h"
 #include "views/window/status_line.h"
 
 #include <QDataStream>
+#include <QEvent>
 #include <QIODevice>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QTabBar>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -65,6 +68,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
 
 void Workbench::arrange()
 {
+    timeline->setAutoFillBackground(false);   // the card is its background
     m_left->addWidget(new Card(map));
     m_left->addWidget(new Card(timeline));
     m_left->addWidget(new Card(curves));
@@ -138,6 +142,26 @@ void Workbench::connectRange()
 {
     connect(timeline, &TimelineView::rangeChanged, curves, &CurvesPanel::setVisibleRange);
     connect(curves, &CurvesPanel::rangeChanged, timeline, &TimelineView::setVisibleRange);
+    timeline->canvas()->installEventFilter(this);
+}
+
+void Workbench::alignCurves()
+{
+    const auto *canvas = qobject_cast<const ChartCanvas *>(timeline->canvas());
+    if (!canvas || !isVisible())
+        return;
+    const QRect tracks = canvas->geometry().tracks;
+    const int left = canvas->mapTo(this, tracks.topLeft()).x() - curves->mapTo(this, QPoint()).x();
+    const std::pair insets(left, curves->width() - left - tracks.width());
+    if (std::exchange(m_insets, insets) != insets)
+        curves->setPlotInsets(insets.first, insets.second);
+}
+
+bool Workbench::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::Resize)
+        QTimer::singleShot(0, this, &Workbench::alignCurves);   // when all of the column has its size
+    return QWidget::eventFilter(watched, event);
 }
 
 void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
@@ -161,6 +185,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     timeline->setEvaluation(evaluation);
     curves->setEvaluation(evaluation);
     status->setEvaluation(evaluation);
+    alignCurves();             // the width of the labels may have changed
     if (m_isPanelPreview && evaluation->plan != m_models.document.plan())
         return;
     strategies->setEvaluation(evaluation);
@@ -229,6 +254,7 @@ void Workbench::showEvent(QShowEvent *event)
         return;
     layout()->activate();
     resetLayout();
+    map->setFocus(Qt::OtherFocusReason);
 }
 
 } // namespace trainyard

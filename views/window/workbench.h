@@ -9,6 +9,8 @@
 
 #include <QWidget>
 
+#include <utility>
+
 class QSplitter;
 
 namespace trainyard {
@@ -54,6 +56,7 @@ public:
 
 protected:
     void showEvent(QShowEvent *event) override;
+    bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
     void arrange();
@@ -64,10 +67,12 @@ private:
     void showPlan(const PlanPtr &plan, bool isPreview);
     void showEvaluation(const EvaluationPtr &evaluation);
     void showBaseline();
+    void alignCurves();                    // one time axis for timeline and curves
 
     WindowModels m_models;
     bool m_isPanelPreview = false;         // a panel's own control is being tried: that panel must not change under the pointer
     bool m_isArranged = false;
+    std::pair<int, int> m_insets{-1, -1};
     QSplitter *m_columns, *m_left, *m_right;
     TabbedCard *m_upper, *m_lower;         // of the right column
 };

@@ -130,7 +130,7 @@ private slots:
         edit(f);
         f.answers.unsaved = Prompts::Unsaved::Discard;
         f.window.close();
-        QVERIFY(!f.window.isVisible());
+        QTRY_VERIFY(!f.window.isVisible());
     }
 };
 
