@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/evaluation_bridge.h"
+
+#include "core/plan/plan_io.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace trainyard;
+
+class EvaluationBridgeTest : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase()
+    {
+        auto read = readPlan(TRAINYARD_SOURCE_DIR "/samples/mixed-lab.trainyard.json");
+        QVERIFY(read);
+        m_base = std::move(*read);
+    }
+    void aBurstOfRequestsEndsWithTheNewestAndNeverGoesBack()
+    {
+        EvaluationBridge bridge(builtinCatalogue());
+        std::vector<PlanPtr> asked, shown;
+        connect(&bridge, &EvaluationBridge::evaluationFinished, this, [&](const EvaluationPtr &e) { shown.push_back(e->plan); });
+        for (int i = 1; i <= 50; ++i) {
+            asked.push_back(plan(4 * i));
+            bridge.request(asked.back(), Urgency::Hover);
+            QTest::qWait(1);
+        }
+        QTRY_VERIFY(bridge.evaluation() && bridge.evaluation()->plan == asked.back());
+        QVERIFY(!bridge.isStale());
+        auto at = asked.cbegin();
+        for (const PlanPtr &one : shown) {
+            at = std::find(at, asked.cend(), one);     // in the order asked, though not all of them
+            QVERIFY(at != asked.cend());
+        }
+    }
+    void whatWasTriedIsNotShownAfterTheUserDecided()
+    {
+        EvaluationBridge bridge(builtinCatalogue());
+        const PlanPtr decided = plan(8);
+        QSignalSpy finished(&bridge, &EvaluationBridge::evaluationFinished);
+        bridge.request(plan(4), Urgency::Hover);
+        bridge.request(decided, Urgency::Settle);
+        QTRY_VERIFY(!finished.isEmpty());
+        QTest::qWait(100);
+        QCOMPARE(finished.count(), 1);
+        QCOMPARE(bridge.evaluation()->plan, decided);
+        QCOMPARE(bridge.settled(), bridge.evaluation());
+    }
+    void aDragGivenUpShowsWhatWasKnownAtOnce()
+    {
+        EvaluationBridge bridge(builtinCatalogue());
+        const PlanPtr home = plan(8), tried = plan(16);
+        bridge.request(home, Urgency::Settle);
+        QTRY_VERIFY(bridge.settled());
+        const EvaluationPtr known = bridge.settled();
+        bridge.request(tried, Urgency::Hover);
+        QTRY_VERIFY(bridge.evaluation()->plan == tried);
+        QCOMPARE(bridge.settled(), known);
+        bridge.request(home, Urgency::Settle);
+        QCOMPARE(bridge.evaluation(), known);
+        QVERIFY(!bridge.isStale());
+    }
+    void aDropOfWhatWasTriedIsNotEvaluatedAgain()
+    {
+        EvaluationBridge bridge(builtinCatalogue());
+        const PlanPtr tried = plan(16);
+        bridge.request(tried, Urgency::Hover);
+        QTRY_VERIFY(bridge.evaluation());
+        const EvaluationPtr inTheAir = bridge.evaluation();
+        bridge.request(tried, Urgency::Settle);
+        QCOMPARE(bridge.evaluation(), inTheAir);
+        QCOMPARE(bridge.settled(), inTheAir);
+        QVERIFY(!bridge.isStale());
+    }
+    void aPlanThatCannotBeEvaluatedSaysWhyAndKeepsTheLast()
+    {
+        EvaluationBridge bridge(builtinCatalogue());
+        bridge.request(plan(8), Urgency::Settle);
+        QTRY_VERIFY(bridge.evaluation());
+        const EvaluationPtr last = bridge.evaluation();
+        Plan bad = m_base;
+        bad.workload.inlineModel.reset();
+        bad.workload.model = "no-such-model";
+        QSignalSpy failed(&bridge, &EvaluationBridge::evaluationFailed);
+        bridge.request(std::make_shared<const Plan>(bad), Urgency::Settle);
+        QVERIFY(failed.wait());
+        QVERIFY(!failed[0][0].value<Errors>().empty());
+        QCOMPARE(bridge.evaluation(), last);
+        QVERIFY(bridge.isStale());
+    }
+    void theBaselineStaysWhileThePlanMovesOn()
+    {
+        EvaluationBridge bridge(builtinCatalogue());
+        bridge.request(plan(8), Urgency::Settle);
+        QTRY_VERIFY(bridge.evaluation());
+        bridge.pinBaseline();
+        const EvaluationPtr pinned = bridge.baseline();
+        bridge.request(plan(16), Urgency::Settle);
+        QTRY_VERIFY(bridge.evaluation() != pinned);
+        QCOMPARE(bridge.baseline(), pinned);
+        bridge.clearBaseline();
+        QVERIFY(!bridge.baseline());
+    }
+
+private:
+    [[nodiscard]] PlanPtr plan(int globalBatch) const
+    {
+        Plan next = m_base;
+        next.workload.globalBatch = globalBatch;
+        return std::make_shared<const Plan>(next);
+    }
+
+    Plan m_base;
+};
+
+QTEST_GUILESS_MAIN(EvaluationBridgeTest)
+#include "tst_evaluation_bridge.moc"
