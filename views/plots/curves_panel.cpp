@@ -51,6 +51,7 @@ CurvesPanel::CurvesPanel(QWidget *parent)
     layout->addLayout(top);
     layout->addWidget(m_stack, 1);
     connect(m_tabs, &QTabBar::currentChanged, this, &CurvesPanel::showTab);
+    m_stages->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     connect(m_stages, &QComboBox::activated, this, [this](int index) {
         for (CurvePlot *each : m_plots)
             each->setStage(m_stages->itemData(index).toInt());

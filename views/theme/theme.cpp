@@ -160,10 +160,11 @@ void applyTheme(QApplication &application, ThemeKind kind)
     palette.setColor(QPalette::Link, t.accent);
     for (const auto role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
         palette.setColor(QPalette::Disabled, role, t.textFaint);
+    // The sheet first: applying one gives labels back the palette that they had when it was last applied.
+    application.setStyleSheet(styleSheet(t));
     application.setPalette(palette);
     QToolTip::setPalette(palette);
     application.setFont(uiFont());
-    application.setStyleSheet(styleSheet(t));
 }
 
 void setUiFontFamilies(const QStringList &families)

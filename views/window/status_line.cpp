@@ -58,6 +58,7 @@ void StatusLine::setEvaluation(const EvaluationPtr &evaluation)
 {
     if (!evaluation)
         return;
+    m_evaluation = evaluation;
     const Theme &t = theme();
     m_engine = engineText(evaluation->metrics);
     const auto blocking = std::ranges::count(evaluation->problems, Severity::Blocking, &Problem::severity);
@@ -100,6 +101,13 @@ void StatusLine::refresh()
 {
     const QString state = m_isStale ? tr("Evaluating…") : m_engine;
     m_left->setText(m_preview.isEmpty() ? state : tr("If dropped: %1").arg(m_preview));
+}
+
+void StatusLine::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        setEvaluation(EvaluationPtr(m_evaluation));   // its dot holds a colour
 }
 
 void StatusLine::mousePressEvent(QMouseEvent *event)

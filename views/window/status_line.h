@@ -27,8 +27,10 @@ signals:
 
 protected:
     void mousePressEvent(QMouseEvent *event) override;
+    void changeEvent(QEvent *event) override;
 
 private:
+    EvaluationPtr m_evaluation;
     QLabel *m_left, *m_right;
     QString m_preview, m_engine;
     bool m_isStale = false;

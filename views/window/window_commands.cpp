@@ -125,9 +125,15 @@ void addMapCommands(CommandRegistry &registry, MainWindow &window)
     ClusterMap *map = window.workbench().map;
     const QString group = text("Cluster");
     registry.add({.id = "plan.addDatacenter", .group = group, .text = text("Add a &datacenter…"), .icon = "datacenter", .run = [map] { map->addDatacenter(); }});
-    registry.add({.id = "plan.editSelection", .group = group, .text = text("&Edit what is selected on the map…"), .keyHint = "Enter", .run = [map] { map->editSelection(); }});
-    registry.add({.id = "plan.removeSelection", .group = group, .text = text("Re&move what is selected on the map"), .keyHint = "Del", .run = [map] { map->removeSelection(); }});
+    registry.add({.id = "plan.editSelection", .group = group, .text = text("&Edit the selection…"), .keyHint = "F2", .run = [map] { map->editSelection(); }});
+    registry.add({.id = "plan.removeSelection", .group = group, .text = text("Re&move the selection"), .keyHint = "Del", .run = [map] { map->removeSelection(); }});
     registry.add({.id = "plan.resetPositions", .group = group, .text = text("Put the islands &back to their places"), .run = [map] { map->resetPositions(); }});
+    const struct { const char *keys, *what; } gestures[] = {
+        {"Drag", "Move a node to another datacenter"}, {"Shift+drag, Ctrl+drag", "Move a GPU, a whole pool"}, {"Tab, arrows", "From item to item"},
+        {"Space, Enter", "Take in hand; drop"}, {"+, −, 0–9, wheel", "How many, with GPUs in hand"}, {"Esc", "Put them back"},
+    };
+    for (const auto &gesture : gestures)
+        registry.add({.id = QLatin1String("map.keys.") + QString::fromUtf8(gesture.keys), .group = group, .text = text(gesture.what), .keyHint = QString::fromUtf8(gesture.keys)});
 }
 
 void addPlanCommands(CommandRegistry &registry, MainWindow &window)

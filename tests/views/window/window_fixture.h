@@ -40,6 +40,7 @@ struct IsolatedSettings {
     QTemporaryDir folder;
     IsolatedSettings()
     {
+        applyTheme(*qApp, ThemeKind::Dark);
         QSettings::setDefaultFormat(QSettings::IniFormat);
         QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
     }
@@ -58,7 +59,6 @@ public:
 
     explicit WindowFixture(const QString &sample = QStringLiteral("llama-3-70b-three-regions"))
     {
-        applyTheme(*qApp, ThemeKind::Dark);
         window.resize(1440, 900);
         window.show();
         document.openAsNew(samplePath(sample));
