@@ -4,9 +4,11 @@
 #include "views/theme/style_sheet.h"
 
 #include <QApplication>
+#include <QEvent>
 #include <QPalette>
 #include <QStyle>
 #include <QToolTip>
+#include <QWidget>
 
 #include <algorithm>
 #include <cmath>
@@ -160,16 +162,15 @@ void applyTheme(QApplication &application, ThemeKind kind)
     palette.setColor(QPalette::Link, t.accent);
     for (const auto role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
         palette.setColor(QPalette::Disabled, role, t.textFaint);
-    // The sheet first: applying one gives labels back the palette that they had when it was last applied.
-    application.setStyleSheet(styleSheet(t));
     application.setPalette(palette);
     QToolTip::setPalette(palette);
     application.setFont(uiFont());
-}
-
-void setUiFontFamilies(const QStringList &families)
-{
-    uiFamilies() = families;
+    application.setStyleSheet(styleSheet(t));
+    // Applying a sheet gives some widgets back the palette they had before: those that colour themselves do it again now.
+    for (QWidget *widget : QApplication::allWidgets()) {
+        QEvent changed(QEvent::PaletteChange);
+        QApplication::sendEvent(widget, &changed);
+    }
 }
 
 QFont uiFont(int sizeOffset, QFont::Weight weight)
