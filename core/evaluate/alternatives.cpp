@@ -260,7 +260,7 @@ void addPlacement(std::vector<Alternative> &out, const Plan &plan)
     if (!plan.placement.stages.empty()) {
         std::string label = "pinned";
         for (const StagePin &pin : plan.placement.stages)
-            label += (&pin == &plan.placement.stages.front() ? " " : " + ") + std::to_string(pin.stages);
+            label += (&pin == &plan.placement.stages.front() ? " " : "+") + std::to_string(pin.stages);
         choices.push_back({plan.placement, "pinned", label, {}});
     }
     addGroup(out, plan, "placement", "Placement", choices, plan.placement, [](Plan &p, const Placement &next) { p.placement = next; });
@@ -316,6 +316,19 @@ void addStack(std::vector<Alternative> &out, const Plan &plan, const Catalogue &
     addGroup(out, plan, "stack", "Software", choices, plan.stack, [](Plan &p, const Stack &s) { p.stack = s; });
 }
 
+/// A profile states what one stage and one micro-batch take, whatever these say; other values would need another profile.
+void blockWhatTheProfileFixes(std::vector<Alternative> &out)
+{
+    static const std::set<std::string> kFixed{"tensor", "pipeline", "virtual", "context", "expert", "sequence_parallel",
+                                              "zero", "micro_batch", "precision", "stack"};
+    for (Alternative &a : out) {
+        if (a.isCurrent || !a.plan || !kFixed.contains(a.group))
+            continue;
+        a.plan.reset();
+        a.blockedBecause = "the plan's measured profile holds for the present value only";
+    }
+}
+
 } // namespace
 
 std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
@@ -338,6 +351,8 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     addRecompute(out, plan);
     addPrecision(out, plan, catalogue);
     addStack(out, plan, catalogue);
+    if (plan.profile)
+        blockWhatTheProfileFixes(out);
     return out;
 }
 

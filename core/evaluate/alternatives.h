@@ -15,7 +15,7 @@ namespace trainyard {
 struct Alternative {
     std::string id;                // unique in its list and stable: "recompute=full", "link:oregon-iowa:pair"
     std::string group;             // of a strategy its control ("recompute"); of a part what it changes ("link")
-    std::string label;             // "full", "+1 Gbps a node pair, Oregon–Iowa"
+    std::string label;             // "full", "Oregon–Iowa +1 Gbps a node pair"
     PlanPtr plan;                  // null where blocked
     std::string blockedBecause;    // why it cannot be chosen, one sentence without a full stop; empty where it can
     bool isCurrent = false;        // what the plan has now; its plan equals the plan

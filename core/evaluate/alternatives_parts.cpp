@@ -75,21 +75,21 @@ void addLinks(Parts &parts, const Plan &plan)
         const std::string key = "link:" + link.between[0] + "-" + link.between[1];
         if (link.nodePairGbps > 0) {
             const double more = step(link.nodePairGbps);
-            parts.add(key + ":pair", number(more), "+" + number(more) + " Gbps a node pair " + where,
+            parts.add(key + ":pair", number(more), where + " +" + number(more) + " Gbps a node pair",
                       [&](Plan &p) { p.cluster.wanLinks[i].nodePairGbps += more; });
         }
         if (link.capacityGbps > 0) {
             const double more = step(link.capacityGbps);
-            parts.add(key + ":capacity", number(more), "+" + number(more) + " Gbps " + where,
+            parts.add(key + ":capacity", number(more), where + " +" + number(more) + " Gbps",
                       [&](Plan &p) { p.cluster.wanLinks[i].capacityGbps += more; });
         }
         if (link.rttMs > 0) {
             const double less = step(link.rttMs);
-            parts.add(key + ":rtt", number(less), number(less) + " ms less round trip " + where,
+            parts.add(key + ":rtt", number(less), where + " −" + number(less) + " ms round trip",
                       [&](Plan &p) { p.cluster.wanLinks[i].rttMs -= less; });
         }
         if (plan.wan.tcpConnections && link.tcpWindowMb > 0)
-            parts.add(key + ":window", "2", "Twice the TCP window " + where, [&](Plan &p) { p.cluster.wanLinks[i].tcpWindowMb *= 2; });
+            parts.add(key + ":window", "2", where + " twice the TCP window", [&](Plan &p) { p.cluster.wanLinks[i].tcpWindowMb *= 2; });
     }
 }
 

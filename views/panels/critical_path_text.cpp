@@ -40,7 +40,7 @@ QString nameOf(const Evaluation &evaluation, std::uint32_t span)
     if (kind == WorkKind::WanTransfer)
         return QObject::tr("transfers %1").arg(linkName(evaluation, track.wanLink));
     if (isTrainingCompute(kind))
-        return QObject::tr("compute of stage %1").arg(track.stage + 1);
+        return QObject::tr("compute on stage %1").arg(track.stage + 1);
     return QString::fromLatin1(toString(kind));
 }
 
@@ -68,7 +68,7 @@ QString criticalPathSentence(const Evaluation &evaluation)
     for (std::size_t i = 0; i < largest.size() && i < kMostNamed; ++i) {
         const double share = double(largest[i].second) / double(timeline.duration);
         if (share >= kWorthNaming || i == 0)
-            words << QStringLiteral("%1 %2").arg(largest[i].first, formatPercent(share));
+            words << QStringLiteral("%1 (%2)").arg(largest[i].first, formatPercent(share));
     }
     return QObject::tr("Critical path of %1 steps: %2.").arg(path.size()).arg(words.join(QStringLiteral(", ")));
 }

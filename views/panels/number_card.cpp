@@ -20,8 +20,8 @@ constexpr int kSide = 11;
 
 } // namespace
 
-NumberCard::NumberCard(const QString &name, const QString &definition, QWidget *parent)
-    : QAbstractButton(parent), m_name(name), m_definition(definition), m_value(kDash)
+NumberCard::NumberCard(const QString &name, const QString &shortName, const QString &definition, QWidget *parent)
+    : QAbstractButton(parent), m_name(name), m_shortName(shortName), m_definition(definition), m_value(kDash)
 {
     setFont(uiFont(-1));
     setCursor(Qt::PointingHandCursor);
@@ -116,7 +116,7 @@ void NumberCard::paintEvent(QPaintEvent *)
     painter.setFont(font());
     painter.setPen(theme().textMuted);
     const int nameWidth = inner.width() - (m_beside ? 0 : differenceWidth);
-    painter.drawText(inner.left(), inner.top() + small.ascent(), small.elidedText(m_name, Qt::ElideRight, nameWidth));
+    painter.drawText(inner.left(), inner.top() + small.ascent(), small.elidedText(small.horizontalAdvance(m_name) <= nameWidth ? m_name : m_shortName, Qt::ElideRight, nameWidth));
 
     if (m_stale)
         painter.setOpacity(kStaleOpacity);

@@ -12,7 +12,7 @@ namespace trainyard {
 class NumberCard : public QAbstractButton {
     Q_OBJECT
 public:
-    NumberCard(const QString &name, const QString &definition, QWidget *parent = nullptr);
+    NumberCard(const QString &name, const QString &shortName, const QString &definition, QWidget *parent = nullptr);
 
     /// An empty value shows a dash. `detail` is a line added to the tooltip.
     void setNumber(const QString &value, Ink ink, const QString &detail);
@@ -38,7 +38,7 @@ private:
     void copy();
     void describe();
 
-    QString m_name, m_definition, m_detail, m_value, m_difference;
+    QString m_name, m_shortName, m_definition, m_detail, m_value, m_difference;
     Ink m_ink = Ink::Text, m_differenceInk = Ink::Muted;
     bool m_stale = false, m_beside = true;
     bool m_showsFocus = false;     // reached by the keyboard

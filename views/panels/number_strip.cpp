@@ -10,6 +10,7 @@
 #include <QContextMenuEvent>
 #include <QHBoxLayout>
 #include <QMenu>
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,7 @@ enum class Better { Less, More, Neither };
 
 /// One card: where its number comes from and how it is written. `raw` is what differences are taken of.
 struct Kind {
-    const char *name, *definition;
+    const char *name, *shortName, *definition;
     Metric (*raw)(const Metrics &);
     QString (*text)(const Evaluation &, double);
     QString (*difference)(double before, double after);
@@ -81,26 +82,26 @@ QString days(double before, double after)
 QString wholePercent(const Evaluation &, double share) { return formatPercent(share); }
 
 const Kind kKinds[] = {
-    {QT_TR_NOOP("Iteration"), QT_TR_NOOP("Time of one training iteration: from its first task to the end of the last update, without data loading."),
+    {QT_TR_NOOP("Iteration"), QT_TR_NOOP("Iteration"), QT_TR_NOOP("Time of one training iteration: from its first task to the end of the last update, without data loading."),
      [](const Metrics &m) { return m.iterationTime; }, [](const Evaluation &, double v) { return formatSeconds(v); }, formatChange, Better::Less},
-    {QT_TR_NOOP("Throughput"), QT_TR_NOOP("Training tokens a second of the whole cluster."),
+    {QT_TR_NOOP("Throughput"), QT_TR_NOOP("Tokens"), QT_TR_NOOP("Training tokens a second of the whole cluster."),
      [](const Metrics &m) { return m.tokensPerSecond; },
      [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange, Better::More},
-    {QT_TR_NOOP("MFU"), QT_TR_NOOP("Model FLOPs utilization: the model's FLOPs (recompute not counted, attention in full) over the peak of the used GPUs at the plan's precision."),
+    {QT_TR_NOOP("MFU"), QT_TR_NOOP("MFU"), QT_TR_NOOP("Model FLOPs utilization: the model's FLOPs (recompute not counted, attention in full) over the peak of the used GPUs at the plan's precision."),
      [](const Metrics &m) { return m.mfu; }, wholePercent, points, Better::More},
-    {QT_TR_NOOP("GPU utilization"), QT_TR_NOOP("Share of the used GPUs' time in training computation, recompute included."),
+    {QT_TR_NOOP("GPU utilization"), QT_TR_NOOP("GPU use"), QT_TR_NOOP("Share of the used GPUs' time in training computation, recompute included."),
      [](const Metrics &m) { return m.gpuUtilization; }, wholePercent, points, Better::More},
-    {QT_TR_NOOP("Fullest GPU"), QT_TR_NOOP("Memory in use on the fullest GPU (allocator, context and communication buffers) of what its driver reports."),
+    {QT_TR_NOOP("Fullest GPU"), QT_TR_NOOP("Memory"), QT_TR_NOOP("Memory in use on the fullest GPU (allocator, context and communication buffers) of what its driver reports."),
      [](const Metrics &m) -> Metric { return fullest(m) ? Metric(double(fullest(m)->device)) : std::nullopt; },
      [](const Evaluation &e, double v) {
          return QObject::tr("%1 / %2 GB").arg(v / 1e9, 0, 'f', 0).arg(double(fullest(e.metrics)->capacity) / 1e9, 0, 'f', 0);
      }, gigabytes, Better::Neither},
-    {QT_TR_NOOP("Busiest WAN link"), QT_TR_NOOP("Share of the capacity of its busier direction that the most used WAN link carries over the iteration."),
+    {QT_TR_NOOP("Busiest WAN link"), QT_TR_NOOP("WAN use"), QT_TR_NOOP("Share of the capacity of its busier direction that the most used WAN link carries over the iteration."),
      [](const Metrics &m) -> Metric { return busiestLink(m) ? Metric(busiestLink(m)->utilization) : std::nullopt; }, wholePercent, points, Better::Neither},
-    {QT_TR_NOOP("Cost"), QT_TR_NOOP("US dollars for a million training tokens: all GPUs of the cluster and WAN egress."),
+    {QT_TR_NOOP("Cost"), QT_TR_NOOP("Cost"), QT_TR_NOOP("US dollars for a million training tokens: all GPUs of the cluster and WAN egress."),
      [](const Metrics &m) { return m.cost.usdPerMillionTokens; },
      [](const Evaluation &, double v) { return QObject::tr("%1 / Mtok").arg(formatUsd(v)); }, formatChange, Better::Less},
-    {QT_TR_NOOP("Time to train"), QT_TR_NOOP("Wall-clock time for all training tokens of the workload, without failures."),
+    {QT_TR_NOOP("Time to train"), QT_TR_NOOP("Training"), QT_TR_NOOP("Wall-clock time for all training tokens of the workload, without failures."),
      [](const Metrics &m) { return m.cost.daysTotal; }, [](const Evaluation &, double v) { return duration(v); }, days, Better::Less},
 };
 
@@ -136,7 +137,7 @@ NumberStrip::NumberStrip(QWidget *parent) : QWidget(parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(Theme::kGap);
     for (const Kind &kind : kKinds) {
-        m_cards.push_back(new NumberCard(tr(kind.name), tr(kind.definition), this));
+        m_cards.push_back(new NumberCard(tr(kind.name), tr(kind.shortName), tr(kind.definition), this));
         layout->addWidget(m_cards.back(), 1);
     }
     setAccessibleName(tr("Numbers"));
@@ -170,10 +171,10 @@ void NumberStrip::refresh()
         const bool overflows = i == 4 && m_evaluation && m_evaluation->metrics.memory && !m_evaluation->metrics.memory->fits;
         m_cards[i]->setNumber(now ? kind.text(*m_evaluation, *now) : QString(), overflows ? Ink::Bad : Ink::Text,
                               now ? detailOf(kind, *m_evaluation) : tr("Does not apply to this plan."));
-        if (now && before && *now != *before)
-            m_cards[i]->setDifference(kind.difference(*before, *now), inkOf(kind, *before, *now));
-        else
-            m_cards[i]->setDifference({}, Ink::Muted);
+        QString difference = now && before ? kind.difference(*before, *now) : QString();
+        if (!difference.contains(QRegularExpression(QStringLiteral("[1-9]"))))
+            difference.clear();   // rounds to nothing
+        m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOf(kind, *before, *now));
     }
     placeDifferences();
 }

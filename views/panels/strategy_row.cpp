@@ -159,7 +159,7 @@ void StrategyRow::showEffect(const EffectTable *effects)
     }
     const EffectText shown = m_switch ? effectText(*effect) : effectText(*effect, text(best->label).section(QStringLiteral(" · "), 0, 0));
     m_effect->setText(shown.text);
-    m_effect->setShortText(effectText(*effect).text);
+    m_effect->setShortText(effect->iterationTime && !effect->fits ? tr("does not fit") : effectText(*effect).text);
     m_effect->setInk(shown.ink);
     m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->sentence), effectSentence(*effect, effects->iterationTime)));
 }

@@ -122,7 +122,7 @@ void WorkloadEditor::addFields()
     for (const Optimizer optimizer : kOptimizers)
         m_optimizer->addItem(QString::fromLatin1(toString(optimizer)), int(optimizer));
     m_tokens->setAlignment(Qt::AlignRight);
-    m_tokens->setTextMargins(0, 0, 11, 0);   // under the digits of the boxes with buttons
+    m_tokens->setTextMargins(0, 0, 13, 0);   // under the digits of the boxes with buttons
     m_tokens->setPlaceholderText(tr("not given"));
     m_derived->setWrapped(true);
 

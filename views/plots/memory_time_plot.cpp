@@ -28,6 +28,8 @@ double bytesAt(const Evaluation &evaluation, int stage, double seconds)
 
 QString MemoryTimePlot::note() const
 {
+    if (!emptyText().isEmpty())
+        return {};
     return stage() >= 0 ? tr("allocated on a GPU of stage %1").arg(stage() + 1) : tr("allocated on a GPU of each stage");
 }
 

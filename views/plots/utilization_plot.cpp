@@ -21,13 +21,13 @@ QString UtilizationPlot::note() const
 {
     if (!evaluation() || !evaluation()->metrics.gpuUtilization)
         return {};
-    return tr("mean %1 of used GPU time").arg(formatPercent(*evaluation()->metrics.gpuUtilization));
+    return tr("GPUs in forward and backward · %1 of their time computing").arg(formatPercent(*evaluation()->metrics.gpuUtilization));
 }
 
 std::vector<CurvePlot::LegendEntry> UtilizationPlot::legend() const
 {
     std::vector<LegendEntry> entries;
-    if (m_curves.size() > 8)
+    if (m_curves.size() > 8 || stage() == -1)
         return entries;
     for (const Curve &curve : m_curves)
         entries.push_back({curve.name, curve.color});

@@ -26,14 +26,15 @@ QString WanPlot::note() const
 {
     if (!evaluation() || evaluation()->metrics.wanLinks.empty())
         return {};
-    return tr("%1 an iteration").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
+    return tr("%1 an iteration · the way back below").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
 }
 
 std::vector<CurvePlot::LegendEntry> WanPlot::legend() const
 {
     std::vector<LegendEntry> entries;
     for (const WanFlow &flow : m_flows)
-        entries.push_back({QStringLiteral("%1 %2").arg(QString::fromStdString(flow.name), flow.direction == 0 ? QStringLiteral("▲") : QStringLiteral("▼")), colorOf(flow)});
+        if (&flow == &m_flows.front() || flow.link != (&flow - 1)->link)
+            entries.push_back({QString::fromStdString(flow.name), colorOf(flow)});
     return entries;
 }
 

@@ -152,6 +152,15 @@ private slots:
         QVERIFY(find(list, "placement=auto")->plan->placement.stages.empty());
     }
 
+    void aProfileFixesWhatItWasMeasuredWith()
+    {
+        Plan plan = twoDatacenters();
+        plan.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
+        const auto list = strategyAlternatives(plan, builtinCatalogue());
+        QVERIFY(!find(list, "pipeline=2")->plan && !find(list, "micro_batch=2")->plan);
+        QVERIFY(find(list, "recompute=full")->plan && find(list, "schedule=gpipe")->plan);
+    }
+
     void precisionAsksTheGpus()
     {
         Plan plan = twoDatacenters();
@@ -170,7 +179,7 @@ private slots:
         const Alternative *pair = find(parts, "link:a-b:pair:1");
         QVERIFY(pair);
         QCOMPARE(pair->plan->cluster.wanLinks[0].nodePairGbps, 6.0);
-        QCOMPARE(pair->label, std::string("+1 Gbps a node pair Aville–b"));
+        QCOMPARE(pair->label, std::string("Aville–b +1 Gbps a node pair"));
         QCOMPARE(find(parts, "link:a-b:capacity:100")->plan->cluster.wanLinks[0].capacityGbps, 500.0);
         QCOMPARE(find(parts, "link:a-b:rtt:10")->plan->cluster.wanLinks[0].rttMs, 50.0);
         QCOMPARE(find(parts, "nodes:a:a-h100:2")->plan->cluster.datacenters[0].pools[0].nodes, 10);

@@ -90,8 +90,8 @@ private slots:
     {
         // Path: F0 of stage 1, T0, F0 and B0 of stage 2, B0 and B1 of stage 1; 10 ns of 100 are latency.
         const QString sentence = criticalPathSentence(handmade::evaluation());
-        QVERIFY2(sentence.contains("compute of stage 1 50.0 %"), qPrintable(sentence));
-        QVERIFY2(sentence.contains("compute of stage 2 30.0 %"), qPrintable(sentence));
+        QVERIFY2(sentence.contains("compute on stage 1 (50.0 %)"), qPrintable(sentence));
+        QVERIFY2(sentence.contains("compute on stage 2 (30.0 %)"), qPrintable(sentence));
         QVERIFY2(sentence.contains("6 steps"), qPrintable(sentence));
         QVERIFY(criticalPathSentence(Evaluation{}).isEmpty());
     }
