@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kBarHeight = 16;
 constexpr int kSwatch = 8;
+constexpr double kSliver = 0.008;      // of the iteration
 
 /// Colours are looked up when painting, so that a change of theme needs no new evaluation.
 template <WorkKind kind>
@@ -42,7 +43,19 @@ std::vector<BreakdownBar::Part> partsOf(const Breakdown &b)
         {QObject::tr("offload"), QObject::tr("Waiting for activations or state to come back."), b.offloadStall, work<WorkKind::OffloadStore>},
         {QObject::tr("optimizer"), QObject::tr("Optimizer step and host work of the iteration."), b.optimizer, work<WorkKind::Optimizer>},
     };
-    std::erase_if(parts, [&](const BreakdownBar::Part &p) { return p.seconds <= b.total() * 1e-6; });
+    // Slivers share one entry, so that the legend names what matters and the bar still adds up.
+    BreakdownBar::Part rest{QObject::tr("other"), {}, 0, work<WorkKind::Overhead>};
+    QStringList small;
+    for (const BreakdownBar::Part &part : parts) {
+        if (part.seconds > 0 && part.seconds < kSliver * b.total()) {
+            rest.seconds += part.seconds;
+            small << QStringLiteral("%1 %2").arg(part.name, formatSeconds(part.seconds));
+        }
+    }
+    std::erase_if(parts, [&](const BreakdownBar::Part &p) { return p.seconds < kSliver * b.total() || p.seconds <= 0; });
+    rest.meaning = small.join(QStringLiteral(", "));
+    if (rest.seconds > 0)
+        parts.push_back(rest);
     return parts;
 }
 

@@ -79,7 +79,7 @@ void StrategyPanel::addRows()
     content->setAutoFillBackground(false);
     auto *rows = new QVBoxLayout(content);
     rows->setContentsMargins(0, 0, 2, 0);
-    rows->setSpacing(3);
+    rows->setSpacing(1);
     for (const Entry &entry : kEntries) {
         if (entry.section)
             rows->addWidget(new SectionTitle(tr(entry.section), &entry == kEntries ? tr("effect if switched") : QString(), content));

@@ -48,7 +48,7 @@ StrategyRow::StrategyRow(const QString &group, const QString &name, const QStrin
     layout->addLayout(cell, 38);
     m_effect->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     layout->addWidget(m_effect, 30);
-    setMinimumHeight(fontMetrics().height() + 10);
+    setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9);
     for (int i = 0; i < layout->count(); ++i)
         if (QWidget *w = layout->itemAt(i)->widget())
             w->setSizePolicy(QSizePolicy::Ignored, w->sizePolicy().verticalPolicy());

@@ -33,10 +33,10 @@ WhyPanel::WhyPanel(QWidget *parent)
     m_list->setSpacing(4);
     layout->addWidget(heading);
     layout->addWidget(m_bar);
-    layout->addWidget(m_path);
     layout->addWidget(new SectionTitle(tr("What a better part would buy"), tr("effect if applied"), this));
     layout->addLayout(m_list);
     layout->addWidget(m_empty);
+    layout->addWidget(m_path);
     layout->addStretch(1);
     setEvaluation(nullptr);
     showParts();

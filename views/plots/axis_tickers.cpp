@@ -12,7 +12,9 @@ double TimeTicker::getTickStep(const QCPRange &range)
     const double largest = std::max(std::abs(range.upper), std::abs(range.lower));
     m_factor = largest >= 1 ? 1 : largest >= 1e-3 ? 1e3 : 1e6;
     m_unit = largest >= 1 ? QStringLiteral(" s") : largest >= 1e-3 ? QStringLiteral(" ms") : QStringLiteral(" µs");
-    m_decimals = std::max(0, int(std::ceil(-std::log10(step * m_factor) - 1e-9)));
+    m_decimals = 0;
+    for (double shown = step * m_factor; m_decimals < 6 && std::abs(shown - std::round(shown)) > 1e-6; shown *= 10)
+        ++m_decimals;
     return step;
 }
 

@@ -69,6 +69,8 @@ void CurvePlot::setVisibleRange(Nanoseconds from, Nanoseconds to)
 
 void CurvePlot::setInsets(int left, int right)
 {
+    if (!hasTimeAxis() || (left == m_left && right == m_right))
+        return;
     m_left = left;
     m_right = right;
     markDirty();

@@ -31,6 +31,7 @@ CurvesPanel::CurvesPanel(QWidget *parent)
     m_tabs->setFont(uiFont(0));
     m_tabs->setAccessibleName(tr("Curves"));
     m_stages->setAccessibleName(tr("Stages shown"));
+    m_stages->setMinimumContentsLength(12);
     m_note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_note->setFont(uiFont(-1));
     addPlot(new UtilizationPlot(this), tr("Utilization"));

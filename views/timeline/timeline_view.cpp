@@ -74,6 +74,11 @@ QWidget *TimelineView::canvas() const
     return m_canvas;
 }
 
+QRect TimelineView::trackArea() const
+{
+    return m_canvas->geometry().tracks.translated(m_canvas->mapTo(this, QPoint()));
+}
+
 void TimelineView::wire()
 {
     auto *gestures = new CanvasGestures(m_state, *m_canvas);

@@ -47,6 +47,8 @@ public:
     void setFoldedDatacenters(const QStringList &keys);
     [[nodiscard]] const TimelineState &state() const { return m_state; }
     [[nodiscard]] QWidget *canvas() const;
+    /// Where the bars are, in this widget: plots below align their time axes with it.
+    [[nodiscard]] QRect trackArea() const;
 
 public slots:
     void fit();

@@ -172,6 +172,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         map->setPlan(plan);
         strategies->setPlan(plan);
         workload->setPlan(plan);
+        why->setPlan(plan);
         m_models.effects.setPlan(plan);
     }
     m_models.bridge.request(plan, isPreview ? Urgency::Hover : Urgency::Settle);
@@ -183,6 +184,8 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     strip->setEvaluation(evaluation);
     map->setEvaluation(evaluation);
     timeline->setEvaluation(evaluation);
+    const QRect bars = timeline->trackArea();
+    curves->setPlotInsets(bars.left(), timeline->width() - bars.right() - 1);
     curves->setEvaluation(evaluation);
     status->setEvaluation(evaluation);
     alignCurves();             // the width of the labels may have changed
