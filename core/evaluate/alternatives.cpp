@@ -200,7 +200,7 @@ void addSequenceParallel(std::vector<Alternative> &out, const Plan &plan)
 
 void addZero(std::vector<Alternative> &out, const Plan &plan)
 {
-    static const char *const kLabels[] = {"0 · nothing sharded", "1 · optimizer", "2 · + gradients", "3 · + weights"};
+    static const char *const kLabels[] = {"0 · off", "1 · optimizer", "2 · + gradients", "3 · + weights"};
     std::vector<Choice<int>> choices;
     for (int stage = 0; stage <= 3; ++stage)
         choices.push_back({stage, std::to_string(stage), kLabels[stage], {}});
@@ -210,7 +210,7 @@ void addZero(std::vector<Alternative> &out, const Plan &plan)
 void addSchedule(std::vector<Alternative> &out, const Plan &plan)
 {
     static const std::pair<ScheduleKind, const char *> kLabels[] = {
-        {ScheduleKind::GPipe, "GPipe"}, {ScheduleKind::OneFOneB, "1F1B"}, {ScheduleKind::Interleaved, "Interleaved 1F1B"},
+        {ScheduleKind::GPipe, "GPipe"}, {ScheduleKind::OneFOneB, "1F1B"}, {ScheduleKind::Interleaved, "Interleaved"},
         {ScheduleKind::BreadthFirst, "Breadth-first"}, {ScheduleKind::ZbH1, "ZB-H1"}, {ScheduleKind::ZbH2, "ZB-H2"},
         {ScheduleKind::ZbV, "ZB-V"}, {ScheduleKind::ZbAuto, "ZB automatic"}, {ScheduleKind::VHalf, "V-Half"},
         {ScheduleKind::VMin, "V-Min"}, {ScheduleKind::DualPipe, "DualPipe"}, {ScheduleKind::DualPipeV, "DualPipe-V"},

@@ -19,7 +19,7 @@ PartRow::PartRow(int rank, QWidget *parent)
     number->setFixedWidth(fontMetrics().horizontalAdvance(QStringLiteral("00")));
     m_name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     m_change->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    m_change->setFixedWidth(fontMetrics().horizontalAdvance(QStringLiteral("−00.0 %")) + 4);
+    m_change->setFixedWidth(fontMetrics().horizontalAdvance(QStringLiteral("−000.0 %")) + 4);
     m_apply->setFixedHeight(fontMetrics().height() + 8);
     layout->addWidget(number);
     layout->addWidget(m_name, 1);

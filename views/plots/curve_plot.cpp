@@ -35,6 +35,7 @@ CurvePlot::CurvePlot(QWidget *parent) : QWidget(parent), m_plot(new QCustomPlot(
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_plot);
     m_plot->setNoAntialiasingOnDrag(true);
+    m_plot->setPlottingHints(QCP::phFastPolylines);
     m_plot->setMinimumHeight(48);
     m_plot->setMouseTracking(true);
     m_plot->setContextMenuPolicy(Qt::NoContextMenu);

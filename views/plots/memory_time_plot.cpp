@@ -67,7 +67,7 @@ void MemoryTimePlot::draw(QCustomPlot &plot)
     for (const int s : shownStages()) {
         QCPGraph *graph = plot.addGraph();
         graph->setLineStyle(QCPGraph::lsStepLeft);
-        graph->setPen(QPen(theme().stage(s, all), 1.4));
+        graph->setPen(QPen(theme().stage(s, all), 1));
         double last = 0;
         for (const MemoryPoint &point : memoryCurve(*evaluation(), s, buckets())) {
             graph->addData(point.seconds, point.bytes / 1e9);

@@ -61,11 +61,12 @@ void UtilizationPlot::draw(QCustomPlot &plot)
         for (int i = 0; i < points.size(); ++i)
             points[i] = {(i + 0.5) * seconds() / double(points.size()), curve.share[i]};
         graph->data()->set(points, true);
-        graph->setPen(QPen(curve.color, m_curves.size() > 1 ? 1.2 : 1.6));
+        graph->setPen(QPen(curve.color, 1));
         if (m_curves.size() == 1) {
             QColor fill = curve.color;
             fill.setAlphaF(0.22f);
             graph->setBrush(fill);
+            graph->setAntialiasedFill(false);
         }
     }
 }

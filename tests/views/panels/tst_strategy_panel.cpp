@@ -99,7 +99,7 @@ private slots:
         p->setEffects(table);
         // −2.1 % beats +3.1 %
         TextLine *schedule = p->row("schedule")->effectLine();
-        QCOMPARE(schedule->text(), QStringLiteral("Interleaved 1F1B −2.1 %"));
+        QCOMPARE(schedule->text(), QStringLiteral("Interleaved −2.1 %"));
         QCOMPARE(schedule->ink(), Ink::Good);
         TextLine *microBatch = p->row("micro_batch")->effectLine();
         QCOMPARE(microBatch->text(), QStringLiteral("2: does not fit"));
