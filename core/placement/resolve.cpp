@@ -46,10 +46,11 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
         errors.push_back({ErrorCode::BadValue, "parallelism.tensor",
                           std::to_string(p.tensor) + " does not divide the model's " + std::to_string(model.heads) + " attention heads",
                           "a divisor of " + std::to_string(model.heads)});
-    if (model.layers < p.pipeline * p.virtualPipeline)
+    // The embedding and the head may have a virtual stage of their own, as in Llama 3 405B.
+    if (model.layers + 2 < p.pipeline * p.virtualPipeline)
         errors.push_back({ErrorCode::BadValue, "parallelism.pipeline",
                           std::to_string(p.pipeline * p.virtualPipeline) + " virtual stages for " + std::to_string(model.layers) + " layers",
-                          "at most one virtual stage a layer"});
+                          "at most one virtual stage a layer, and one each for embedding and head"});
     if (model.isMoe() && model.experts % p.expert != 0)
         errors.push_back({ErrorCode::BadValue, "parallelism.expert",
                           std::to_string(p.expert) + " does not divide the model's " + std::to_string(model.experts) + " experts",

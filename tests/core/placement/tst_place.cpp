@@ -208,6 +208,11 @@ void TestPlace::layersThatDoNotDivideGoToTheMiddle()
         total += stage.front().layers;
     QCOMPARE(total, 126);
     QVERIFY(chunks.front().front().hasEmbedding && chunks.back().front().hasHead);
+    // With eight virtual stages a device, embedding and head have one to themselves.
+    const auto single = splitLayers(model, 16, 8);
+    QCOMPARE(single.front().front().layers, 0);
+    QCOMPARE(single.back().back().layers, 0);
+    QCOMPARE(single[1].front().layers, 1);
 }
 
 QTEST_APPLESS_MAIN(TestPlace)
