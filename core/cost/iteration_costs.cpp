@@ -53,11 +53,29 @@ ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
     return shape;
 }
 
+/// More operations than a timeline can hold in memory are refused before they are made.
+Expected<void> checkSize(const Workload &workload)
+{
+    constexpr double kMostOperations = 2e7;
+    double operations = 0;
+    const Parallelism &p = workload.plan->parallelism;
+    for (const PipelineClass &pipelines : workload.layout.classes)
+        operations += 2.0 * p.pipeline * p.virtualPipeline * pipelines.microBatches;
+    if (operations <= kMostOperations)
+        return {};
+    return std::unexpected(Error{ErrorCode::BadValue, "workload.micro_batch",
+                                 std::to_string(p.pipeline * p.virtualPipeline) + " virtual stages of "
+                                     + std::to_string(workload.layout.classes.front().microBatches) + " micro-batches are too many to simulate",
+                                 "larger micro-batches or more replicas, 10 million operations in each direction at most"});
+}
+
 } // namespace
 
 Expected<Costs> cost(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
+    if (auto size = checkSize(workload); !size)
+        return std::unexpected(size.error());
     Costs costs;
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan.cluster.wanLinks[i];

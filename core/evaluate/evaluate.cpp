@@ -79,7 +79,10 @@ public:
             if (!candidate) {
                 if (candidate.error().code == ErrorCode::Cancelled || candidate.error().code == ErrorCode::Internal)
                     return std::unexpected(Errors{candidate.error()});
-                failures.push_back(scheduleProblem(m_workload, candidate.error(), m_catalogue, m_options.offerFixes));
+                Problem failure = scheduleProblem(m_workload, candidate.error(), m_catalogue, m_options.offerFixes);
+                const auto isSame = [&](const Problem &known) { return known.text == failure.text; };
+                if (std::none_of(failures.begin(), failures.end(), isSame))   // both placements may fail alike
+                    failures.push_back(std::move(failure));
                 unseated = m_workload.layout;
             } else if (!best || isBetter(*candidate, *best)) {
                 best = std::move(*candidate);

@@ -221,7 +221,7 @@ Problem unseatedProblem(const Workload &workload, const Layout &layout, const Ca
 Problem scheduleProblem(const Workload &workload, const Error &error, const Catalogue &catalogue, bool offerFixes)
 {
     const Plan &plan = *workload.plan;
-    Problem problem{Severity::Blocking, "The schedule cannot be built: " + error.what + (error.right.empty() ? "" : "; it needs " + error.right),
+    Problem problem{Severity::Blocking, "The schedule cannot be built: " + error.what + (error.right.empty() ? "" : "; " + error.right + " would do"),
                     error.where.empty() ? "schedule" : error.where, {}};
     if (!offerFixes)
         return problem;

@@ -31,6 +31,8 @@ private slots:
     void whatIsNotModelledIsSaid();
     void aPlanThatDoesNotFitSaysWhatWould();
     void aPlanWithoutSeatsSaysWhy();
+    void aScheduleThatCannotBeBuiltIsSaidOnce();
+    void moreWorkThanATimelineHoldsIsRefused();
     void unknownNamesAreErrorsWithTheNearestName();
     void aStopTokenEndsTheWork();
 };
@@ -233,6 +235,27 @@ void TestEvaluate::aPlanWithoutSeatsSaysWhy()
     QVERIFY(evaluation->timeline.isEmpty());
     QVERIFY(!evaluation->problems.front().fixes.empty());
     QVERIFY(evaluated(*evaluation->problems.front().fixes.front().plan)->metrics.iterationTime);
+}
+
+void TestEvaluate::aScheduleThatCannotBeBuiltIsSaidOnce()
+{
+    Plan plan = threeSites(14);
+    plan.placement.mode = PlacementMode::Auto;
+    plan.schedule = ScheduleKind::Interleaved;   // with one chunk a stage
+    const auto evaluation = evaluated(plan);
+    QVERIFY(!evaluation->feasible());
+    QCOMPARE(evaluation->problems.size(), std::size_t(1));
+    QVERIFY(!evaluation->problems.front().fixes.empty());
+}
+
+void TestEvaluate::moreWorkThanATimelineHoldsIsRefused()
+{
+    Plan plan = oneSite(32, 32);
+    plan.workload.globalBatch = 1'000'000'000;
+    plan.parallelism.data = 1;
+    const auto evaluation = evaluated(plan);
+    QVERIFY(!evaluation->feasible());
+    QVERIFY(evaluation->problems.front().text.find("too many to simulate") != std::string::npos);
 }
 
 void TestEvaluate::unknownNamesAreErrorsWithTheNearestName()
