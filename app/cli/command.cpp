@@ -81,6 +81,23 @@ ExpectedAll<PlanPtr> loadPlan(const std::string &path, const std::vector<std::st
     return std::make_shared<const Plan>(std::move(*plan));
 }
 
+namespace {
+
+/// "cluster.datacenters[0].id" as the JSON pointer "/cluster/datacenters/0/id".
+std::string pointerOf(const std::string &dottedKey)
+{
+    std::string pointer = "/";
+    for (const char c : dottedKey) {
+        if (c == '.' || c == '[')
+            pointer += '/';
+        else if (c != ']')
+            pointer += c;
+    }
+    return pointer;
+}
+
+} // namespace
+
 ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vector<std::string> &settings, EvaluateOptions options)
 {
     const ExpectedAll<PlanPtr> plan = loadPlan(path, settings);
@@ -90,7 +107,7 @@ ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vect
     ExpectedAll<EvaluationPtr> evaluation = evaluate(*plan, builtinCatalogue(), workspace, {}, options);
     if (!evaluation) {
         for (Error &error : evaluation.error())
-            error.where = label(path) + (error.where.empty() ? "" : ": " + error.where);
+            error.where = label(path) + (error.where.empty() ? "" : ": " + pointerOf(error.where));
     }
     return evaluation;
 }

@@ -49,7 +49,12 @@ constexpr Seconds milliseconds(double ms) { return Seconds{ms * 1e-3}; }
 constexpr Seconds microseconds(double us) { return Seconds{us * 1e-6}; }
 constexpr Bytes megabytes(double mb) { return Bytes{mb * 1e6}; }
 
-inline Nanoseconds toNanoseconds(Seconds t) { return static_cast<Nanoseconds>(std::llround(t.value * 1e9)); }
+/// Rounded; times beyond the range of the ticks (292 years) stop at its end.
+inline Nanoseconds toNanoseconds(Seconds t)
+{
+    constexpr double kEnd = 9.2e18;
+    return static_cast<Nanoseconds>(std::llround(std::fmin(std::fmax(t.value * 1e9, -kEnd), kEnd)));
+}
 constexpr Seconds toSeconds(Nanoseconds ns) { return Seconds{static_cast<double>(ns) * 1e-9}; }
 
 } // namespace trainyard

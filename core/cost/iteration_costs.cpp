@@ -11,26 +11,21 @@ namespace trainyard {
 
 namespace {
 
+/// An operation that takes time at all takes a tick of the timeline at least.
+Nanoseconds atLeastOne(Seconds t)
+{
+    return t.value > 0 ? std::max<Nanoseconds>(1, toNanoseconds(t)) : 0;
+}
+
 OpTimes opTimes(const ChunkCost &chunk)
 {
     OpTimes times;
-    times.forward = toNanoseconds(chunk.forward.total());
+    times.forward = atLeastOne(chunk.forward.total());
     times.recompute = toNanoseconds(chunk.recompute.total());
-    times.inputGrad = toNanoseconds(chunk.inputGrad.total()) + times.recompute;
+    times.inputGrad = atLeastOne(chunk.inputGrad.total()) + times.recompute;
     times.weightGrad = toNanoseconds(chunk.weightGrad.total());
     times.backward = times.inputGrad + times.weightGrad;
     return times;
-}
-
-/// Gradient bytes of a whole stage, all its shards: what its replicas in different datacenters must exchange.
-Bytes stageGradient(const Workload &workload, int stage)
-{
-    const Plan &plan = *workload.plan;
-    if (plan.profile)
-        return megabytes(plan.profile->parametersMb);
-    const Parallelism &p = plan.parallelism;
-    const StageParameters parameters = stageParameters(workload, stage);
-    return Bytes{workload.stack.gradientBytes * (parameters.dense * p.tensor + parameters.experts * p.expert * p.expertTensor)};
 }
 
 /// Checkpointing frameworks recompute also where the activations are still there.
@@ -67,6 +62,26 @@ Expected<void> checkSize(const Workload &workload)
                                  std::to_string(p.pipeline * p.virtualPipeline) + " virtual stages of "
                                      + std::to_string(workload.layout.classes.front().microBatches) + " micro-batches are too many to simulate",
                                  "larger micro-batches or more replicas, 10 million operations in each direction at most"});
+}
+
+/// All the work in a row must be within the ticks of a timeline, so that no sum of times can run over.
+Expected<void> checkLength(const IterationCosts &costs)
+{
+    double ticks = 0;
+    for (const PipelineCosts &pipelines : costs.classes) {
+        double once = 0;
+        for (const OpTimes &op : pipelines.ops)
+            once += double(op.forward) + double(op.backward);
+        for (const BoundaryTimes &boundary : pipelines.boundaries)
+            once += double(boundary.hold[0]) + double(boundary.hold[1]) + double(boundary.latency[0]) + double(boundary.latency[1]);
+        ticks += once * pipelines.program.shape.microBatches;
+        for (const TailTimes &tail : pipelines.tail)
+            ticks += double(tail.reduce) + double(tail.optimizer) + double(tail.gather);
+    }
+    if (ticks < 4e18)
+        return {};
+    return std::unexpected(Error{ErrorCode::BadValue, "profile", "the iteration would take more than a hundred years",
+                                 "shorter stage times or faster links"});
 }
 
 } // namespace
@@ -116,6 +131,8 @@ Expected<Costs> cost(const Workload &workload)
         shape.program = std::move(*program);
         costs.iteration.classes.push_back(std::move(shape));
     }
+    if (auto length = checkLength(costs.iteration); !length)
+        return std::unexpected(length.error());
     costs.iteration.optimizerBarrier = workload.stack.gradientNormBarrier;
     costs.iteration.overhead = plan.profile ? 0 : toNanoseconds(milliseconds(workload.stack.iterationOverheadMs));
     return costs;

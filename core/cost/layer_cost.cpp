@@ -149,7 +149,7 @@ void addExperts(ChunkCost &cost, const LayerTimer &timer, const Workload &worklo
 {
     const ModelSpec &model = workload.model;
     const Parallelism &p = workload.plan->parallelism;
-    const double load = workload.plan->moe.capacityFactor.value_or(workload.plan->moe.imbalance);
+    const double load = workload.plan->moe.load();
     const double localExperts = double(model.experts) / p.expert;
     const double rows = timer.tokens / timer.spread * model.expertsPerToken * load * p.expertTensor;
     const double f = double(model.expertFfn) / p.expertTensor, matrices = model.gatedFfn ? 2 : 1;
@@ -213,7 +213,7 @@ void addParameterGather(ChunkCost &cost, const Workload &workload, const LayerSi
         return;
     const LayerParameters parameters = layerParameters(workload.model, expertLayer);
     const Parallelism &p = workload.plan->parallelism;
-    const Bytes weights{2 * ((parameters.total() - parameters.experts) / p.tensor + parameters.experts / (p.expert * p.expertTensor))};
+    const Bytes weights{weightBytes(workload.plan->workload.precision) * ((parameters.total() - parameters.experts) / p.tensor + parameters.experts / (p.expert * p.expertTensor))};
     const Seconds gather = allGatherTime(weights, site.data);
     const double hidden = workload.stack.parameterOverlap;
     cost.forward.data += std::max(Seconds{}, gather - cost.forward.compute * hidden);

@@ -128,7 +128,6 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
         return;
     }
     const StageParameters parameters = stageParameters(m_work, stage);
-    const double weightBytes = plan.workload.precision == Precision::Fp32 || plan.workload.precision == Precision::Tf32 ? 4 : 2;
     const int expertShards = std::max(1, plan.parallelism.expert * plan.parallelism.expertTensor / plan.parallelism.tensor);
     RankGroup expertData = data;   // replicas of an expert shard
     expertData.ranks = std::max(1, data.ranks / expertShards);
@@ -139,8 +138,8 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
     };
     result.reduce = reduceOf(parameters.dense, data) + (parameters.experts > 0 ? reduceOf(parameters.experts, expertData) : Seconds{});
     if (isSharded && plan.parallelism.zeroStage < 3)
-        result.gather = allGatherTime(Bytes{parameters.dense * weightBytes}, data)
-            + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weightBytes}, expertData) : Seconds{});
+        result.gather = allGatherTime(Bytes{parameters.dense * weightBytes(plan.workload.precision)}, data)
+            + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weightBytes(plan.workload.precision)}, expertData) : Seconds{});
     // Adam reads gradient, master weight and two moments and writes the last three and the 16-bit weight: 30 bytes.
     const double touched = isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
     const double bytesEach = plan.workload.optimizer == Optimizer::Sgd ? 14 : plan.workload.optimizer == Optimizer::Adam8bit ? 18 : 30;
@@ -160,6 +159,16 @@ TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
     tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * workload.stack.parameterOverlap));
     tail.optimizer = toNanoseconds(stage.optimizer);
     return tail;
+}
+
+Bytes stageGradient(const Workload &workload, int stage)
+{
+    const Plan &plan = *workload.plan;
+    if (plan.profile)
+        return megabytes(plan.profile->parametersMb);
+    const Parallelism &p = plan.parallelism;
+    const StageParameters parameters = stageParameters(workload, stage);
+    return Bytes{workload.stack.gradientBytes * (parameters.dense * p.tensor + parameters.experts * p.expert * p.expertTensor)};
 }
 
 StageParameters stageParameters(const Workload &workload, int stage)

@@ -37,6 +37,9 @@ private:
     std::vector<SiteCosts> m_sites;
 };
 
+/// Gradient bytes of a whole stage, all its shards: what its replicas in different datacenters must exchange.
+[[nodiscard]] Bytes stageGradient(const Workload &workload, int stage);
+
 /// The part of reduction and gather that nothing of the stage hides, for the graph.
 [[nodiscard]] TailTimes tailTimes(const Workload &workload, const StageCosts &stage);
 

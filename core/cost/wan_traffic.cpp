@@ -75,6 +75,8 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
 
 Seconds wanReduceTime(const Workload &workload, int stage, Bytes gradient, std::vector<WanLinkUse> &links)
 {
+    if (gradient.value <= 0)
+        return {};
     const Cluster &cluster = workload.plan->cluster;
     struct Site { int datacenter; StageSeat seat; int nodes; };
     std::vector<Site> sites;
@@ -128,8 +130,26 @@ Seconds wanReduceTime(const Workload &workload, int stage, Bytes gradient, std::
     } while (++tries < 5040 && std::next_permutation(sites.begin(), sites.end(), [](const Site &a, const Site &b) {
                  return a.datacenter < b.datacenter;
              }));
-    if (best.hops.empty())
-        return Seconds{0};
+    if (best.hops.empty()) {
+        // No route passes every datacenter once (a star, say): up and down a tree of direct links.
+        Route tree;
+        double slowest = std::numeric_limits<double>::infinity(), latency = 0;
+        for (std::size_t joined = 1; joined < sites.size(); ++joined) {
+            for (std::size_t next = joined, from = 0; next < sites.size() && tree.hops.size() < joined; ++next) {
+                for (from = 0; from < joined && tree.hops.size() < joined; ++from) {
+                    const Hop h = hop(sites[from], sites[next]);
+                    if (h.link < 0)
+                        continue;
+                    tree.hops.push_back(h);
+                    slowest = std::min(slowest, h.rate);
+                    latency += h.latency;
+                    std::swap(sites[joined], sites[next]);
+                }
+            }
+        }
+        tree.seconds = gradient.value * 2 / slowest + 2 * latency;
+        best = std::move(tree);
+    }
     for (const Hop &h : best.hops) {
         auto &bytes = links[std::size_t(h.link)].bytes;
         if (best.isRing) {

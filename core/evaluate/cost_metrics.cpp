@@ -38,11 +38,13 @@ Hourly hourly(const Workload &workload, const Catalogue &catalogue, double utili
             sum.usd += price > 0 ? price * pool.gpus() : poolKilowatts * datacenters[d].usdPerKwh.value_or(0);
         }
         sum.kilowatts += kilowatts;
-        const Region *region = catalogue.region(datacenters[d].id);
-        const double intensity = datacenters[d].kgCo2PerKwh.value_or(region ? region->kgCo2PerKwh : 0);
-        if (intensity > 0 && sum.kgCo2)
-            *sum.kgCo2 += kilowatts * intensity;
-        else if (kilowatts > 0)
+        const Region *region = regionOf(datacenters[d], catalogue);
+        Metric intensity = datacenters[d].kgCo2PerKwh;
+        if (!intensity && region && region->kgCo2PerKwh > 0)
+            intensity = region->kgCo2PerKwh;
+        if (intensity && sum.kgCo2)
+            *sum.kgCo2 += kilowatts * *intensity;
+        else if (!intensity && kilowatts > 0)
             sum.kgCo2.reset();
     }
     return sum;

@@ -32,7 +32,9 @@ Pipeline pipelineOf(const Workload &workload)
     const int count = workload.plan->parallelism.pipeline;
     pipeline.stages.reserve(std::size_t(count));
     for (int stage = 0; stage < count; ++stage) {
-        const StageCosts costs = coster.wholeStage(fullest, stage);
+        StageCosts costs = coster.wholeStage(fullest, stage);
+        if (workload.layout.mode == PlacementMode::DataAcross)
+            costs.reduce += wanReduceTime(workload, stage, stageGradient(workload, stage), links);
         const TailTimes tail = tailTimes(workload, costs);
         StageTimes times;
         times.tail = toSeconds(tail.reduce - tail.reduceEarly + tail.optimizer + tail.gather).value;

@@ -143,7 +143,6 @@ private:
         if (evaluation.problems.empty())
             evaluation.problems.push_back(unseatedProblem(m_workload, layout, m_catalogue, m_options.offerFixes));
         evaluation.metrics.gpusTotal = layout.gpusTotal;
-        addConfidence(evaluation.metrics, m_workload);
         evaluation.layout = std::move(layout);
     }
 
@@ -161,6 +160,13 @@ ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, Ev
                                     EvaluateOptions options)
 {
     const auto started = Clock::now();
+    if (!plan->jobs.empty() && plan->workload.globalBatch == 0) {   // nothing but jobs: there is no iteration to evaluate
+        Evaluation evaluation;
+        evaluation.plan = plan;
+        evaluation.metrics.gpusTotal = plan->cluster.gpus();
+        evaluation.problems.push_back({Severity::Blocking, "Several models on shared GPUs are not modelled in this version", "jobs", {}});
+        return std::make_shared<const Evaluation>(std::move(evaluation));
+    }
     auto workload = resolve(std::move(plan), catalogue);
     if (!workload)
         return std::unexpected(std::move(workload.error()));

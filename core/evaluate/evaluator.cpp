@@ -46,7 +46,13 @@ void Evaluator::run(const std::stop_token &stop)
             m_running = std::stop_source{};
             running = m_running.get_token();
         }
-        auto evaluation = evaluate(request.plan, m_catalogue, workspace, running);
+        ExpectedAll<EvaluationPtr> evaluation = std::unexpected(Errors{});
+        try {
+            evaluation = evaluate(request.plan, m_catalogue, workspace, running);
+        } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
+            workspace = EvaluationWorkspace();
+            evaluation = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});
+        }
         m_callback({request.generation, std::move(request.plan), std::move(evaluation)});
     }
 }

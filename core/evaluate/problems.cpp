@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace trainyard {
 
@@ -140,6 +141,12 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
     note(plan.moe.dispatch != MoeDispatch::Flat, "moe.dispatch", "Expert dispatch is modelled as flat all-to-all in this version");
     note(plan.heterogeneity.compute != Share::Even || plan.heterogeneity.state != Share::Even, "heterogeneity",
          "Balancing unequal GPUs is not modelled in this version: shares are even");
+    note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");
+    note(plan.moe.overlapChunks.has_value(), "moe.overlap_chunks", "Overlap of expert dispatch in chunks is not modelled in this version");
+    note(plan.wan.cell.has_value(), "wan.cell", "DP-cells are not modelled in this version: pipelines share links as they are");
+    note(plan.memory.offloadFraction.has_value(), "memory.offload_fraction", "Offloading is not modelled in this version");
+    note(plan.placement.mode == PlacementMode::DataAcross && !plan.placement.stages.empty(), "placement.stages",
+         "Pinned stages belong to a pipeline across datacenters: with data across they are left out");
     note(!plan.jobs.empty(), "jobs", "Several models on shared GPUs are not modelled in this version: the jobs are left out");
 }
 
@@ -152,9 +159,15 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
                             std::to_string(evaluation.layout.data) + " data-parallel replicas share only " + std::to_string(total) + " micro-batches",
                             "parallelism.data",
                             {fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; })}});
-    if (plan.workload.globalBatch % plan.workload.microBatch != 0)
-        problems.push_back({Severity::Warning, "The last micro-batch is not full: " + std::to_string(plan.workload.globalBatch) + " sequences in micro-batches of "
-                                + std::to_string(plan.workload.microBatch), "workload.micro_batch", {}});
+    const Parallelism &p = plan.parallelism;
+    const int ranks = p.tensor * p.context * evaluation.layout.data;
+    if (evaluation.model.isMoe() && ranks % (p.expert * p.expertTensor) != 0) {
+        const int fitting = std::gcd(std::gcd(ranks / std::gcd(ranks, p.expertTensor), p.expert), evaluation.model.experts);
+        problems.push_back({Severity::Blocking,
+                            "Expert parallelism of " + std::to_string(p.expert * p.expertTensor) + " does not divide the " + std::to_string(ranks) + " ranks of a stage",
+                            "parallelism.expert",
+                            {fixOf(plan, "Expert parallel " + std::to_string(fitting), [fitting](Plan &fixed) { fixed.parallelism.expert = fitting; })}});
+    }
     if (evaluation.metrics.bubbleFraction.value_or(0) > 0.3 && !evaluation.layout.classes.empty()) {
         const int microBatches = evaluation.layout.classes.front().microBatches;
         problems.push_back({Severity::Warning,

@@ -10,16 +10,20 @@ namespace trainyard {
 
 namespace {
 
-/// Communication inside the operations of one stage over the iteration, taken out of its compute spans.
-OpSplit insideOperations(const StageCosts &stage, int microBatches, bool recomputes)
+/// Communication inside the operations of one stage over the iteration, taken out of its compute spans. Recomputation
+/// counts where the program has it: a last stage may be spared.
+OpSplit insideOperations(const StageCosts &stage, const PipelineCosts &pipeline, std::size_t device)
 {
+    std::vector<int> again(stage.chunks.size());
+    for (const Op &op : pipeline.program.order[device])
+        again[std::size_t(op.chunk)] += op.recomputes && (op.kind == OpKind::Backward || op.kind == OpKind::InputGrad);
     OpSplit sum;
-    for (const ChunkCost &chunk : stage.chunks) {
-        sum += chunk.forward + chunk.inputGrad + chunk.weightGrad;
-        if (recomputes)
-            sum += chunk.recompute;
+    for (std::size_t c = 0; c < stage.chunks.size(); ++c) {
+        const ChunkCost &chunk = stage.chunks[c];
+        sum += (chunk.forward + chunk.inputGrad + chunk.weightGrad) * pipeline.program.shape.microBatches;
+        sum += chunk.recompute * again[c];
     }
-    return sum * microBatches;
+    return sum;
 }
 
 struct StageSeconds {
@@ -27,7 +31,7 @@ struct StageSeconds {
     Breakdown spent;
 };
 
-std::vector<StageSeconds> secondsOfStages(const Workload &workload, const Costs &costs, const Timeline &timeline)
+std::vector<StageSeconds> secondsOfStages(const Costs &costs, const Timeline &timeline)
 {
     const std::vector<StageTime> times = stageTimes(timeline);
     std::vector<StageSeconds> stages;
@@ -37,8 +41,7 @@ std::vector<StageSeconds> secondsOfStages(const Workload &workload, const Costs 
             continue;
         const StageTime &time = times[next++];
         const auto c = std::size_t(track.pipelineClass), s = std::size_t(track.stage);
-        const OpTimes &op = costs.iteration.classes[c].ops[s * costs.stages[c][s].chunks.size()];
-        const OpSplit inside = insideOperations(costs.stages[c][s], workload.layout.classes[c].microBatches, op.recompute > 0);
+        const OpSplit inside = insideOperations(costs.stages[c][s], costs.iteration.classes[c], s);
         StageSeconds stage{track.pipelineClass, {}};
         Breakdown &b = stage.spent;
         b.tensorParallel = inside.tensor.value;
@@ -143,7 +146,7 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     addRates(metrics, workload, iteration);
     addWanUse(metrics, workload, costs, iteration);
 
-    const std::vector<StageSeconds> stages = secondsOfStages(workload, costs, timeline);
+    const std::vector<StageSeconds> stages = secondsOfStages(costs, timeline);
     metrics.breakdown = meanOf(stages, slowestClass(timeline));
     metrics.bubbleFraction = metrics.breakdown->bubble / iteration;
     const double gpusOfStage = double(workload.plan->parallelism.tensor) * workload.plan->parallelism.context;

@@ -10,15 +10,10 @@ namespace trainyard {
 
 namespace {
 
-bool isWide(Precision precision)
-{
-    return precision == Precision::Fp32 || precision == Precision::Tf32;
-}
-
 /// Bytes of optimizer state an element: 32-bit master weight and moments; a 32-bit model is its own master.
 double optimizerBytes(const WorkloadSpec &workload)
 {
-    const double master = isWide(workload.precision) ? 0 : 4;
+    const double master = weightBytes(workload.precision) >= 4 ? 0 : 4;
     switch (workload.optimizer) {
     case Optimizer::Adam: return master + 8;
     case Optimizer::Sgd: return master;
@@ -34,7 +29,7 @@ ActivationShape activationShape(const Workload &workload, Recompute recompute)
     const Plan &plan = *workload.plan;
     const Parallelism &p = plan.parallelism;
     return {double(plan.workload.sequenceLength), double(plan.workload.microBatch), p.tensor, p.context, p.expert, p.expertTensor,
-            p.usesSequenceParallel(), recompute, plan.moe.imbalance};
+            p.usesSequenceParallel(), recompute, plan.moe.load()};
 }
 
 class StageMemoryModel {
@@ -88,7 +83,7 @@ private:
         const auto states = [&](double bytes, bool isSharded) {
             return bytes * (isSharded ? parameters.dense / shards + parameters.experts / expertShards : parameters.total());
         };
-        add(m, m.weights, "weights", states(isWide(plan.workload.precision) ? 4 : 2, p.zeroStage >= 3));
+        add(m, m.weights, "weights", states(weightBytes(plan.workload.precision), p.zeroStage >= 3));
         add(m, m.gradients, "gradients", states(m_work.stack.gradientBytes, p.zeroStage >= 2));
         add(m, m.optimizer, "optimizer states", states(optimizerBytes(plan.workload), p.zeroStage >= 1));
     }
@@ -118,8 +113,9 @@ private:
         const Parallelism &p = m_work.plan->parallelism;
         add(m, m.buffers, "workspace", m_work.stack.workspaceBytes);
         if (p.zeroStage >= 3) {   // the layer at work and the one that is fetched ahead
-            const LayerParameters layer = layerParameters(m_work.model, false);
-            add(m, m.buffers, "gathered layers", 2 * 2 * (layer.attention + layer.mlp) / p.tensor);
+            const LayerParameters layer = layerParameters(m_work.model, m_work.model.isMoe());
+            const double elements = (layer.attention + layer.mlp) / p.tensor + layer.experts / (p.expert * p.expertTensor);
+            add(m, m.buffers, "gathered layers", 2 * weightBytes(m_work.plan->workload.precision) * elements);
         }
         if (p.pipeline > 1) {     // one received and one sent tensor at each boundary
             const double copies = stage > 0 && stage + 1 < p.pipeline ? 4 : 2;

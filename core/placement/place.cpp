@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace trainyard {
 
@@ -41,8 +42,15 @@ private:
     void extend(int stagesLeft, double fill, double slowest)
     {
         const int microBatches = (totalMicroBatches(*m_workload.plan) + m_data - 1) / m_data;
-        const double cost = 2 * fill + microBatches * slowest;
+        double cost = 2 * fill + microBatches * slowest;
         if (stagesLeft == 0) {
+            // With several chunks a stage the last device hands on to the first, which needs a link of its own.
+            if (m_workload.plan->parallelism.virtualPipeline > 1 && m_path.size() > 1) {
+                const std::optional<Hop> back = hopTo(std::size_t(m_path.front().datacenter));
+                if (!back)
+                    return;
+                cost = 2 * (fill + back->seconds + back->latency) + microBatches * std::max(slowest, back->seconds);
+            }
             if (cost < m_bestCost) {
                 m_bestCost = cost;
                 m_best = m_path;
@@ -51,27 +59,32 @@ private:
         }
         if (cost >= m_bestCost || ++m_visits > kMaxVisits)
             return;
-        const auto &cluster = m_workload.plan->cluster;
-        for (std::size_t next = 0; next < cluster.datacenters.size(); ++next) {
+        for (std::size_t next = 0; next < m_used.size(); ++next) {
             const int stages = m_used[next] ? 0 : std::min(stagesLeft, m_seating.capacity(int(next)) / m_data);
             if (stages == 0)
                 continue;
-            double hop = 0, latency = 0;
-            if (!m_path.empty()) {
-                const int link = cluster.linkBetween(cluster.datacenters[std::size_t(m_path.back().datacenter)].id,
-                                                     cluster.datacenters[next].id);
-                if (link < 0)
-                    continue;
-                const WanLink &wan = cluster.wanLinks[std::size_t(link)];
-                hop = m_workload.boundaryBytes(false) / nodePairThroughput(wan, m_workload.plan->wan.tcpConnections).value;
-                latency = wan.rttMs / 2e3;
-            }
+            const std::optional<Hop> hop = m_path.empty() ? Hop{} : hopTo(next);
+            if (!hop)
+                continue;
             m_used[next] = true;
             m_path.push_back({int(next), stages});
-            extend(stagesLeft - stages, fill + hop + latency, std::max(slowest, hop));
+            extend(stagesLeft - stages, fill + hop->seconds + hop->latency, std::max(slowest, hop->seconds));
             m_path.pop_back();
             m_used[next] = false;
         }
+    }
+
+    struct Hop { double seconds = 0, latency = 0; };
+
+    /// One micro-batch's activations from the end of the path to a datacenter; empty where no link leads there.
+    [[nodiscard]] std::optional<Hop> hopTo(std::size_t next) const
+    {
+        const Cluster &cluster = m_workload.plan->cluster;
+        const int link = cluster.linkBetween(cluster.datacenters[std::size_t(m_path.back().datacenter)].id, cluster.datacenters[next].id);
+        if (link < 0)
+            return std::nullopt;
+        const WanLink &wan = cluster.wanLinks[std::size_t(link)];
+        return Hop{m_workload.boundaryBytes(false) / nodePairThroughput(wan, m_workload.plan->wan.tcpConnections).value, wan.rttMs / 2e3};
     }
 
     static constexpr int kMaxVisits = 20'000;   // beyond some eight datacenters the search is cut, not the answer's validity
@@ -108,8 +121,10 @@ bool holds(const Seating &seating, const std::vector<Block> &blocks, int data)
 std::string missingLink(const Plan &plan, const std::vector<Block> &blocks)
 {
     const auto &datacenters = plan.cluster.datacenters;
-    for (std::size_t i = 1; i < blocks.size(); ++i) {
-        const Datacenter &a = datacenters[std::size_t(blocks[i - 1].datacenter)], &b = datacenters[std::size_t(blocks[i].datacenter)];
+    // With several chunks a stage the last block hands on to the first.
+    for (std::size_t i = plan.parallelism.virtualPipeline > 1 ? 0 : 1; i < blocks.size(); ++i) {
+        const Block &before = blocks[(i + blocks.size() - 1) % blocks.size()];
+        const Datacenter &a = datacenters[std::size_t(before.datacenter)], &b = datacenters[std::size_t(blocks[i].datacenter)];
         if (&a != &b && plan.cluster.linkBetween(a.id, b.id) < 0)
             return "no WAN link joins " + a.label() + " and " + b.label();
     }
@@ -165,15 +180,16 @@ Layout placePipelineAcross(const Workload &workload)
     return seating.finish(PlacementMode::PipelineAcross, data);
 }
 
-/// Datacenters that can reach each other over WAN links, from the one with most whole pipelines.
-std::vector<int> reachable(const Cluster &cluster, int from)
+/// Datacenters that hold whole pipelines and can pass gradients to each other over direct links, each linked to one before
+/// it, from the one with most room.
+std::vector<int> reachable(const Cluster &cluster, const Seating &seating, int stages, int from)
 {
     std::vector<int> found{from};
     for (std::size_t i = 0; i < found.size(); ++i) {
         for (int d = 0; d < int(cluster.datacenters.size()); ++d) {
             const bool isLinked = cluster.linkBetween(cluster.datacenters[std::size_t(found[i])].id,
                                                       cluster.datacenters[std::size_t(d)].id) >= 0;
-            if (isLinked && std::find(found.begin(), found.end(), d) == found.end())
+            if (isLinked && seating.capacity(d) >= stages && std::find(found.begin(), found.end(), d) == found.end())
                 found.push_back(d);
         }
     }
@@ -190,14 +206,16 @@ Layout placeDataAcross(const Workload &workload)
         if (seating.capacity(d) > seating.capacity(largest))
             largest = d;
     }
-    const std::vector<int> sites = plan.cluster.datacenters.empty() ? std::vector<int>{} : reachable(plan.cluster, largest);
+    const std::vector<int> sites = plan.cluster.datacenters.empty() ? std::vector<int>{} : reachable(plan.cluster, seating, stages, largest);
     int possible = 0;
     for (int d : sites)
         possible += seating.capacity(d) / stages;
     const int data = plan.parallelism.data.value_or(std::min(possible, totalMicroBatches(plan)));
     if (data == 0 || data > possible) {
         Layout none = seating.finish(PlacementMode::DataAcross, 0);
-        none.unseated = tooFewGpus(workload, seating, std::max(1, data));
+        const int whole = stages * plan.parallelism.tensor * plan.parallelism.context;
+        none.unseated = std::to_string(std::max(1, data)) + " whole pipelines of " + std::to_string(whole)
+            + " GPUs, each in one datacenter, cannot be seated: linked datacenters hold " + std::to_string(possible);
         return none;
     }
     int replica = 0;

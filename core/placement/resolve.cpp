@@ -51,6 +51,11 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
         errors.push_back({ErrorCode::BadValue, "parallelism.pipeline",
                           std::to_string(p.pipeline * p.virtualPipeline) + " virtual stages for " + std::to_string(model.layers) + " layers",
                           "at most one virtual stage a layer, and one each for embedding and head"});
+    if (model.isMoe() && p.data && (std::int64_t(p.tensor) * p.context * *p.data) % (std::int64_t(p.expert) * p.expertTensor) != 0)
+        errors.push_back({ErrorCode::BadValue, "parallelism.expert",
+                          "expert x expert_tensor = " + std::to_string(p.expert * p.expertTensor) + " does not divide the "
+                              + std::to_string(p.tensor * p.context * *p.data) + " ranks of a stage (tensor x context x data)",
+                          "a divisor of them"});
     if (model.isMoe() && model.experts % p.expert != 0)
         errors.push_back({ErrorCode::BadValue, "parallelism.expert",
                           std::to_string(p.expert) + " does not divide the model's " + std::to_string(model.experts) + " experts",

@@ -39,6 +39,8 @@ void draftToOne(Json &plan)
     if (!links || !links->is_array())
         return;
     for (Json &link : *links) {
+        if (!link.is_object() || !link.contains("rtt_s") || link.contains("rtt_ms"))
+            continue;
         rename(link, "rtt_s", "rtt_ms");
         if (Json *rtt = child(link, "rtt_ms"); rtt && rtt->is_number())
             *rtt = numberToJson(rtt->get<double>() * 1000);

@@ -161,6 +161,8 @@ struct MoeStrategy {
     std::optional<double> capacityFactor;
     Extra extra;
     bool operator==(const MoeStrategy &) const = default;
+    /// Rows of the fullest expert over the mean: padding to the capacity, where one is set, replaces the imbalance.
+    [[nodiscard]] double load() const { return capacityFactor.value_or(imbalance); }
 };
 
 enum class Share : std::uint8_t { Even, Balanced };

@@ -70,13 +70,11 @@ Json wan(const Evaluation &evaluation)
     Json list = Json::array();
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const auto &between = links.at(std::size_t(use.link)).between;
-        // A link that carries nothing opens no connection: there is no rate to speak of.
-        const bool isUsed = use.tcpConnections > 0;
         list.push_back({{"between", between}, {"bytes", finite(use.totalBytes())},
                         {"bytes_by_direction", {finite(use.bytes[0]), finite(use.bytes[1])}},
                         {"utilization", finite(use.utilization)},
-                        {"tcp_connections", isUsed ? Json(use.tcpConnections) : Json(nullptr)},
-                        {"node_pair_gbps", isUsed ? finite(use.nodePairGbps) : Json(nullptr)}});
+                        {"tcp_connections", use.tcpConnections},
+                        {"node_pair_gbps", finite(use.nodePairGbps)}});
     }
     return {{"bytes_per_iteration", finite(evaluation.metrics.wanBytesPerIteration)}, {"links", list}};
 }

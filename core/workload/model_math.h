@@ -10,6 +10,12 @@
 
 namespace trainyard {
 
+/// Bytes of a weight as it is computed with: 4 for the 32-bit formats, else 2 (8- and 4-bit recipes keep 16-bit weights).
+[[nodiscard]] constexpr double weightBytes(Precision precision)
+{
+    return precision == Precision::Fp32 || precision == Precision::Tf32 ? 4 : 2;
+}
+
 struct LayerParameters {           // elements
     double attention = 0, mlp = 0, norms = 0, router = 0, experts = 0;   // mlp: dense or shared expert
     [[nodiscard]] double total() const { return attention + mlp + norms + router + experts; }
