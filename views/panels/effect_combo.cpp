@@ -7,9 +7,11 @@
 #include <QPainter>
 #include <QStandardItemModel>
 #include <QStyledItemDelegate>
+#include <QTimer>
 #include <QWheelEvent>
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
@@ -91,13 +93,16 @@ void EffectCombo::showPopup()
     for (int i = 0; i < count(); ++i)
         widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i) + itemData(i, kEffectRole).toString()) + 8 * kSide);
     view()->setMinimumWidth(widest);
+    m_isOpen = true;
     QComboBox::showPopup();
 }
 
 void EffectCombo::hidePopup()
 {
     QComboBox::hidePopup();
-    Q_EMIT popupHidden();
+    if (!std::exchange(m_isOpen, false))
+        return;
+    QTimer::singleShot(0, this, &EffectCombo::popupHidden);
 }
 
 void EffectCombo::wheelEvent(QWheelEvent *event)

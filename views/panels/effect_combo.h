@@ -23,10 +23,13 @@ public:
     void hidePopup() override;
 
 Q_SIGNALS:
-    void popupHidden();
+    void popupHidden();                    // after what was chosen in it, if anything, has been told
 
 protected:
     void wheelEvent(QWheelEvent *event) override;
+
+private:
+    bool m_isOpen = false;                 // QComboBox hides the popup on other occasions as well
 };
 
 } // namespace trainyard

@@ -40,6 +40,15 @@ ProblemsPanel::ProblemsPanel(QWidget *parent) : QWidget(parent), m_list(panelLay
     setEvaluation(nullptr);
 }
 
+void ProblemsPanel::setPlan(PlanPtr plan)
+{
+    if (plan == m_plan)
+        return;
+    m_plan = std::move(plan);
+    m_previewing = false;                  // what the pointer rests on was a fix of the plan before
+    refresh();
+}
+
 void ProblemsPanel::setEvaluation(EvaluationPtr evaluation)
 {
     m_evaluation = std::move(evaluation);
@@ -67,6 +76,11 @@ void ProblemsPanel::refresh()
     } else {
         clearLayout(m_list);
     }
+}
+
+bool ProblemsPanel::canFix() const
+{
+    return !m_plan || !m_evaluation || m_evaluation->plan == m_plan || (m_evaluation->plan && *m_evaluation->plan == *m_plan);
 }
 
 void ProblemsPanel::list(const std::vector<Problem> &problems, const Confidence &confidence, std::optional<double> iteration)
@@ -105,13 +119,16 @@ QWidget *ProblemsPanel::fixLine(const Fix &fix)
     button->setAccessibleName(tr("Fix: %1").arg(label));
     auto *row = new QHBoxLayout(line);
     row->setContentsMargins(SeverityMark::kSize + Theme::kGap, 0, 0, 0);
+    button->setEnabled(canFix());
     row->addWidget(button);
     row->addStretch();
     connect(button, &QPushButton::clicked, this, [this, plan = fix.plan, label] {
         m_previewing = false;
         Q_EMIT editCommitted(plan, label);
     });
-    connect(button, &HoverButton::entered, this, [this, plan = fix.plan, label] {
+    connect(button, &HoverButton::entered, this, [this, button, plan = fix.plan, label] {
+        if (!button->isEnabled())
+            return;
         m_previewing = true;
         Q_EMIT editPreviewed(plan, label);
     });

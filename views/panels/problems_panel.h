@@ -17,6 +17,7 @@ class ProblemsPanel : public QWidget {
 public:
     explicit ProblemsPanel(QWidget *parent = nullptr);
 
+    void setPlan(PlanPtr plan);            // the document's: fixes of another plan cannot be applied
     void setEvaluation(EvaluationPtr evaluation);
     /// The plan could not be evaluated at all: shown as blocking problems.
     void setErrors(const Errors &errors);
@@ -31,8 +32,10 @@ private:
     QWidget *sentenceLine(int kind, const QString &text);
     QWidget *fixLine(const Fix &fix);
     void refresh();
+    [[nodiscard]] bool canFix() const;
     void endPreview();
 
+    PlanPtr m_plan;
     EvaluationPtr m_evaluation;
     Errors m_errors;
     bool m_previewing = false;     // the pointer rests on a fix: its own effect must not take the button away

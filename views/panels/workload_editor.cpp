@@ -105,6 +105,7 @@ WorkloadEditor::WorkloadEditor(const Catalogue &catalogue, QWidget *parent)
     setAccessibleName(tr("Workload"));
     addFields();
     wire();
+    refresh();                             // nothing to edit until a plan comes
 }
 
 void WorkloadEditor::addFields()
@@ -166,11 +167,15 @@ void WorkloadEditor::wire()
     number(m_globalBatch, &WorkloadSpec::globalBatch, tr("Global batch"));
     number(m_microBatch, &WorkloadSpec::microBatch, tr("Micro-batch"));
     connect(m_precision, &QComboBox::activated, this, [this](int index) {
+        if (!m_plan)
+            return;
         WorkloadSpec next = m_plan->workload;
         next.precision = static_cast<Precision>(m_precision->itemData(index).toInt());
         commit(next, tr("Precision %1 → %2").arg(QString::fromLatin1(toString(m_plan->workload.precision)), m_precision->itemText(index)));
     });
     connect(m_optimizer, &QComboBox::activated, this, [this](int index) {
+        if (!m_plan)
+            return;
         WorkloadSpec next = m_plan->workload;
         next.optimizer = static_cast<Optimizer>(m_optimizer->itemData(index).toInt());
         commit(next, tr("Optimizer %1 → %2").arg(QString::fromLatin1(toString(m_plan->workload.optimizer)), m_optimizer->itemText(index)));

@@ -85,7 +85,7 @@ private slots:
         QVERIFY(previewed.count() >= 1);
         QCOMPARE(planOf(previewed)->parallelism.zeroStage, 2);
         QTest::keyClick(list->view(), Qt::Key_Escape);
-        QVERIFY(cancelled.count() >= 1);
+        QTRY_VERIFY(cancelled.count() >= 1);
         QCOMPARE(committed.count(), 0);
     }
 
@@ -168,6 +168,23 @@ private slots:
         QWheelEvent wheel(list->rect().center(), list->mapToGlobal(list->rect().center()), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
         QApplication::sendEvent(list, &wheel);
         QCOMPARE(committed.count(), 0);
+    }
+
+    void aListTellsOfItsEndOnceAndAfterTheChoice()
+    {
+        const auto p = panel();
+        EffectCombo *list = p->row("recompute")->list();
+        QSignalSpy hidden(list, &EffectCombo::popupHidden);
+        list->hidePopup();                 // QComboBox does so without a popup as well
+        QCoreApplication::processEvents();
+        QCOMPARE(hidden.count(), 0);
+        QStringList order;
+        connect(list, &QComboBox::activated, this, [&] { order << "chosen"; });
+        connect(list, &EffectCombo::popupHidden, this, [&] { order << "hidden"; });
+        list->showPopup();
+        QTest::keyClick(list->view(), Qt::Key_Down);
+        QTest::keyClick(list->view(), Qt::Key_Return);
+        QTRY_COMPARE(order, (QStringList{"chosen", "hidden"}));
     }
 
     void everyControlHasANameForTheScreenReader()

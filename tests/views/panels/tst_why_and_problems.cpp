@@ -144,6 +144,36 @@ private slots:
         QCOMPARE(cancelled.count(), 1);
     }
 
+    void aFixOfAnOlderPlanCannotBeApplied()
+    {
+        const PlanPtr before = handmade::shared(handmade::plan()), fixed = handmade::shared(handmade::plan());
+        Plan other = *before;
+        other.workload.globalBatch *= 2;
+        const PlanPtr after = handmade::shared(other);
+        Evaluation e = handmade::evaluation();
+        e.plan = before;
+        e.problems = {{Severity::Blocking, "Stage 1 does not fit.", {}, {{"Recompute all", fixed}}}};
+        ProblemsPanel panel;
+        panel.setPlan(before);
+        panel.setEvaluation(handmade::shared(e));
+        panel.resize(400, 300);
+        panel.show();
+        QVERIFY(panel.findChild<HoverButton *>()->isEnabled());
+        panel.setPlan(after);
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+        auto *button = panel.findChild<HoverButton *>();
+        QVERIFY(!button->isEnabled());
+        QSignalSpy committed(&panel, &ProblemsPanel::editCommitted), previewed(&panel, &ProblemsPanel::editPreviewed);
+        QEnterEvent enter(QPointF(2, 2), QPointF(2, 2), QPointF(2, 2));
+        QApplication::sendEvent(button, &enter);
+        QTest::mouseClick(button, Qt::LeftButton);
+        QCOMPARE(previewed.count() + committed.count(), 0);
+        e.plan = after;
+        panel.setEvaluation(handmade::shared(e));
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+        QVERIFY(panel.findChild<HoverButton *>()->isEnabled());
+    }
+
     void errorsAreShownAsProblems()
     {
         ProblemsPanel panel;

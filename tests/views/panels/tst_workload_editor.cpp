@@ -106,6 +106,18 @@ private slots:
         QCOMPARE(m_committed->count(), 0);
     }
 
+    void withoutAPlanNothingCanBeChosen()
+    {
+        m_editor = std::make_unique<WorkloadEditor>(builtinCatalogue());
+        QSignalSpy committed(m_editor.get(), &WorkloadEditor::editCommitted);
+        QVERIFY(!m_editor->isEnabled());
+        Q_EMIT field<QComboBox>("Precision")->activated(1);
+        Q_EMIT field<QComboBox>("Optimizer")->activated(1);
+        QCOMPARE(committed.count(), 0);
+        m_editor->setPlan(m_plan);
+        QVERIFY(m_editor->isEnabled());
+    }
+
     void aConfigFileBecomesTheModel()
     {
         m_editor->setConfigFile("/data/my-model/config.json");
