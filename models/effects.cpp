@@ -130,7 +130,7 @@ void StrategyEffects::run(const std::stop_token &stop)
         std::stop_token running;
         {
             std::unique_lock lock(m_mutex);
-            if (!m_wake.wait(lock, stop, [this] { return m_waiting != nullptr; }))
+            if (!m_wake.wait(lock, stop, [this] { return m_waiting != nullptr; }) || stop.stop_requested())
                 return;
             plan = std::move(m_waiting);
             m_waiting.reset();

@@ -57,6 +57,7 @@ CurvesPanel::CurvesPanel(QWidget *parent)
         for (CurvePlot *each : m_plots)
             each->setStage(m_stages->itemData(index).toInt());
     });
+    fillStages(0);
     showTab(0);
 }
 
