@@ -59,14 +59,16 @@ void ClusterMap::setPlan(PlanPtr plan)
     if (plan == m_plan)
         return;
     const bool sameShape = plan && m_plan && plan->cluster == m_plan->cluster;
-    m_plan = std::move(plan);
-    if (m_preview.edit() && m_preview.edit()->next == m_plan) {
+    const PlanPtr previewed = m_preview.edit() ? m_preview.edit()->next : nullptr;
+    if (plan && previewed && (previewed == plan || *previewed == *plan)) {
         if (m_preview.evaluation())
             m_evaluation = m_preview.evaluation();
         m_preview.clear();                 // came true: nothing to cancel
     }
+    if (!sameShape || m_gesture.isCarrying() || m_preview.edit())
+        cancelGesture();                   // a candidate of the plan before would take its changes back
+    m_plan = std::move(plan);
     if (!sameShape) {
-        cancelGesture();
         setSelection({});
         m_hover.reset();
         m_hoverHit = {};

@@ -100,6 +100,7 @@ private:
     void drop();
     void askHowMany();
     void nudgeIsland();
+    void putNudgedBack();
     void updateHover(QPointF at, Qt::KeyboardModifiers modifiers);
     void changeAmount(int gpus);
     void beginCarry();
@@ -126,7 +127,8 @@ private:
     QString m_typedAmount;
     bool m_keyboard = false;                                   // the last word came from the keyboard: show the focus ring
     QPointF m_hoverAt;
-    std::optional<QPointF> m_nudgeStart;
+    std::optional<QPointF> m_nudgeStart;                       // centre of the island being nudged, before
+    std::optional<QPointF> m_nudgePin;                         // its pin before, if any
     std::optional<MapScene> m_previewScene;
     MapLayout m_previewLayout;
     QPixmap m_cache;

@@ -59,8 +59,8 @@ void ClusterMap::commit(std::optional<MapEdit> edit)
 void ClusterMap::cancelGesture()
 {
     m_popup->hide();
+    putNudgedBack();
     m_gesture.cancel();
-    m_nudgeStart.reset();
     m_typedAmount.clear();
     announce(m_preview.clear());
     update();

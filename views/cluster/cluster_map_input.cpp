@@ -38,6 +38,10 @@ void ClusterMap::mouseMoveEvent(QMouseEvent *event)
         updateHover(at, event->modifiers());
         return;
     }
+    if (m_gesture.holdsButton() && !event->buttons().testFlag(Qt::LeftButton)) {
+        cancelGesture();                   // the release went elsewhere
+        return;
+    }
     const MapGesture::Mode before = m_gesture.mode();
     if (!m_gesture.move(hitTest(m_layout, at), at))
         return;
@@ -91,7 +95,9 @@ void ClusterMap::leaveEvent(QEvent *)
 void ClusterMap::focusOutEvent(QFocusEvent *event)
 {
     // A popup menu or a dialog may come and go; a carry by keyboard must not linger without the keys.
-    if (m_gesture.mode() == MapGesture::Mode::KeyCarrying && event->reason() != Qt::PopupFocusReason)
+    // Nor may a drag outlive its window: another one may get the release.
+    const bool keysLost = m_gesture.mode() == MapGesture::Mode::KeyCarrying && event->reason() != Qt::PopupFocusReason;
+    if (keysLost || (m_gesture.holdsButton() && event->reason() == Qt::ActiveWindowFocusReason))
         cancelGesture();
     update();
     QWidget::focusOutEvent(event);
@@ -255,10 +261,29 @@ void ClusterMap::nudgeIsland()
     if (island < 0 || island >= int(m_layout.islands.size()))
         return;
     const QRectF area = m_layout.area;
-    if (!m_nudgeStart)
+    const QString &id = m_scene.islands[std::size_t(island)].id;
+    if (!m_nudgeStart) {
         m_nudgeStart = m_layout.islands[std::size_t(island)].frame.center();
+        m_nudgePin = m_pins.contains(id) ? std::optional(m_pins.value(id)) : std::nullopt;
+    }
     const QPointF centre = *m_nudgeStart + m_gesture.at() - m_gesture.pressedAt();
-    m_pins[m_scene.islands[std::size_t(island)].id] = {std::clamp((centre.x() - area.left()) / area.width(), 0.0, 1.0), std::clamp((centre.y() - area.top()) / area.height(), 0.0, 1.0)};
+    m_pins[id] = {std::clamp((centre.x() - area.left()) / area.width(), 0.0, 1.0), std::clamp((centre.y() - area.top()) / area.height(), 0.0, 1.0)};
+    relayout();
+}
+
+void ClusterMap::putNudgedBack()
+{
+    if (!m_nudgeStart)
+        return;
+    m_nudgeStart.reset();
+    const int island = m_gesture.origin().island;
+    if (island < 0 || island >= int(m_scene.islands.size()))
+        return;
+    const QString &id = m_scene.islands[std::size_t(island)].id;
+    if (m_nudgePin)
+        m_pins[id] = *m_nudgePin;
+    else
+        m_pins.remove(id);
     relayout();
 }
 

@@ -33,6 +33,8 @@ public:
     [[nodiscard]] Mode mode() const { return m_mode; }
     [[nodiscard]] bool isActive() const { return m_mode != Mode::Idle && m_mode != Mode::Pressed; }
     [[nodiscard]] bool isCarrying() const { return m_mode == Mode::Carrying || m_mode == Mode::KeyCarrying || m_mode == Mode::Asking; }
+    /// Lasts only while the mouse button is down.
+    [[nodiscard]] bool holdsButton() const { return m_mode != Mode::Idle && m_mode != Mode::KeyCarrying && m_mode != Mode::Asking; }
     [[nodiscard]] const Carry &carry() const { return m_carry; }
     [[nodiscard]] int target() const { return m_target; }    // island under the carry or the new link; -1 = none
     [[nodiscard]] const MapHit &origin() const { return m_origin; }

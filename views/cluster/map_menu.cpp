@@ -59,7 +59,8 @@ void addMoveMenu(QMenu &menu, const MapScene &scene, const MapItem &item, const 
         QObject::connect(action, &QAction::hovered, &menu, [move = commands.moveTo, i] { move(i, false); });
         QObject::connect(action, &QAction::triggered, &menu, [move = commands.moveTo, i] { move(i, true); });
     }
-    QObject::connect(&menu, &QMenu::aboutToHide, &menu, [move = commands.moveTo] { move(-1, false); });
+    for (QMenu *each : {&menu, targets})       // the pointer may leave the submenu alone
+        QObject::connect(each, &QMenu::aboutToHide, &menu, [move = commands.moveTo] { move(-1, false); });
     menu.addAction(QStringLiteral("Pick up\tSpace"), &menu, commands.pickUp);
 }
 

@@ -12,6 +12,7 @@
 #include <QDoubleSpinBox>
 #include <QImage>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -273,6 +274,66 @@ private slots:
         QCOMPARE(hand.cancels, 0);
     }
 
+    void aCarryEndsWhenThePlanChangesUnderIt()
+    {
+        Hand hand(threeRegions());
+        hand.map.setFocus();
+        hand.key(Qt::Key_Tab);             // Oregon
+        hand.key(Qt::Key_Return);
+        hand.key(Qt::Key_Right);
+        QCOMPARE(hand.previews.size(), std::size_t(1));
+        Plan other = *hand.plan;           // the same cluster, another strategy
+        other.parallelism.zeroStage = other.parallelism.zeroStage == 2 ? 1 : 2;
+        hand.map.setPlan(std::make_shared<const Plan>(other));
+        QVERIFY(!hand.map.isDragging());
+        QCOMPARE(hand.cancels, 1);
+        hand.map.clearSelection();
+        hand.key(Qt::Key_Escape);
+        hand.key(Qt::Key_Return);          // picks up again; drops nothing of the plan before
+        QVERIFY(hand.commits.empty());
+    }
+
+    void theQuestionEndsWhenThePlanChangesUnderIt()
+    {
+        Hand hand(threeRegions(683));
+        hand.press(nodeRect(hand.map.mapLayout(), Oregon, 0, 5).center().toPoint());
+        hand.moveTo(hand.on(Iowa));
+        hand.release();
+        Plan other = *hand.plan;
+        other.workload.globalBatch *= 2;
+        hand.map.setPlan(std::make_shared<const Plan>(other));
+        QVERIFY(!hand.map.findChild<AmountPopup *>()->isVisible());
+        QVERIFY(!hand.map.isDragging());
+        QVERIFY(hand.commits.empty());
+    }
+
+    void aDragEndsWhenTheReleaseWentElsewhere()
+    {
+        Hand hand(threeRegions());
+        hand.press(hand.node(Oregon, 3));
+        hand.moveTo(hand.on(Iowa));
+        const QPointF at = hand.on(Iowa) + QPoint(3, 0);
+        QMouseEvent buttonless(QEvent::MouseMove, at, hand.map.mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        QApplication::sendEvent(&hand.map, &buttonless);
+        QVERIFY(!hand.map.isDragging());
+        QCOMPARE(hand.cancels, 1);
+        hand.release();
+        QVERIFY(hand.commits.empty());
+    }
+
+    void aDragEndsWhenItsWindowIsLeft()
+    {
+        Hand hand(threeRegions());
+        hand.press(hand.node(Oregon, 3));
+        hand.moveTo(hand.on(Iowa));
+        QFocusEvent out(QEvent::FocusOut, Qt::ActiveWindowFocusReason);
+        QApplication::sendEvent(&hand.map, &out);
+        QVERIFY(!hand.map.isDragging());
+        QCOMPARE(hand.cancels, 1);
+        hand.release();
+        QVERIFY(hand.commits.empty());
+    }
+
     void aLargeClusterAsksHowMany()
     {
         Hand hand(threeRegions(683));
@@ -323,6 +384,19 @@ private slots:
         QCOMPARE(hand.map.mapLayout().islands[Iowa].frame.top(), before.top() + 40);
         QVERIFY(hand.previews.empty() && hand.commits.empty());
         hand.map.resetPositions();
+        QCOMPARE(hand.map.mapLayout().islands[Iowa].frame, before);
+    }
+
+    void escapePutsANudgedIslandBack()
+    {
+        Hand hand(threeRegions(6));
+        const QRectF before = hand.map.mapLayout().islands[Iowa].frame;
+        hand.press(before.topLeft().toPoint() + QPoint(30, 8));
+        hand.moveTo(before.topLeft().toPoint() + QPoint(30, 48));
+        QVERIFY(hand.map.mapLayout().islands[Iowa].frame != before);
+        hand.key(Qt::Key_Escape);
+        QCOMPARE(hand.map.mapLayout().islands[Iowa].frame, before);
+        hand.release();
         QCOMPARE(hand.map.mapLayout().islands[Iowa].frame, before);
     }
 

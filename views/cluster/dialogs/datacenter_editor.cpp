@@ -13,12 +13,6 @@ namespace trainyard {
 
 namespace {
 
-/// The lowest value of the box means "not given".
-std::optional<double> given(const QDoubleSpinBox &box)
-{
-    return box.value() > box.minimum() ? std::optional(box.value()) : std::nullopt;
-}
-
 std::string idFrom(const QString &name)
 {
     QString id;
@@ -49,12 +43,11 @@ DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *p
     form().addRow(QString(), m_placed);
     m_latitude = addNumber(QStringLiteral("Latitude"), m_before.latitude.value_or(0), -90, 90, 2, QStringLiteral("°"));
     m_longitude = addNumber(QStringLiteral("Longitude"), m_before.longitude.value_or(0), -180, 180, 2, QStringLiteral("°"));
-    m_fabric = addNumber(QStringLiteral("Fabric per GPU"), m_before.fabricGbpsPerGpu.value_or(0), 0, 100000, 0, QStringLiteral(" Gbps"));
-    m_usdPerKwh = addNumber(QStringLiteral("Electricity"), m_before.usdPerKwh.value_or(0), 0, 10, 3, QStringLiteral(" $/kWh"));
-    m_kgCo2PerKwh = addNumber(QStringLiteral("Carbon"), m_before.kgCo2PerKwh.value_or(0), 0, 5, 3, QStringLiteral(" kg CO₂/kWh"));
+    const QString missing = QStringLiteral("not given");
+    m_fabric = addNumber(QStringLiteral("Fabric per GPU"), m_before.fabricGbpsPerGpu.value_or(0), 0, 100000, 2, QStringLiteral(" Gbps"));
     m_fabric->setSpecialValueText(QStringLiteral("as the GPU's catalogue entry"));
-    m_usdPerKwh->setSpecialValueText(QStringLiteral("not given"));
-    m_kgCo2PerKwh->setSpecialValueText(QStringLiteral("not given"));
+    m_usdPerKwh = addOptional(QStringLiteral("Electricity"), m_before.usdPerKwh, 10, 3, QStringLiteral(" $/kWh"), missing);
+    m_kgCo2PerKwh = addOptional(QStringLiteral("Carbon"), m_before.kgCo2PerKwh, 5, 3, QStringLiteral(" kg CO₂/kWh"), missing);
     m_placed->setChecked(m_before.latitude && m_before.longitude);
     connect(m_region, &QComboBox::activated, this, &DatacenterEditor::useRegion);
     connect(m_name, &QLineEdit::textChanged, this, &DatacenterEditor::check);
@@ -67,16 +60,22 @@ DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *p
 Datacenter DatacenterEditor::datacenter() const
 {
     Datacenter next = m_before;
-    next.name = m_name->text().trimmed().toStdString();
+    if (m_name->text() != QString::fromStdString(m_before.label()))
+        next.name = m_name->text().trimmed().toStdString();
     if (m_isNew)
         next.id = idFrom(m_name->text().trimmed());
     else if (next.name == next.id && m_before.name.empty())
         next.name.clear();                 // the id served as the name, and still does
-    next.latitude = m_placed->isChecked() ? std::optional(m_latitude->value()) : std::nullopt;
-    next.longitude = m_placed->isChecked() ? std::optional(m_longitude->value()) : std::nullopt;
-    next.fabricGbpsPerGpu = given(*m_fabric);
-    next.usdPerKwh = given(*m_usdPerKwh);
-    next.kgCo2PerKwh = given(*m_kgCo2PerKwh);
+    if (m_placed->isChecked()) {
+        next.latitude = number(*m_latitude);
+        next.longitude = number(*m_longitude);
+    } else if (m_before.latitude && m_before.longitude) {
+        next.latitude.reset();
+        next.longitude.reset();
+    }
+    next.fabricGbpsPerGpu = m_fabric->value() > 0 || number(*m_fabric) > 0 ? std::optional(number(*m_fabric)) : std::nullopt;
+    next.usdPerKwh = optional(*m_usdPerKwh);
+    next.kgCo2PerKwh = optional(*m_kgCo2PerKwh);
     return next;
 }
 

@@ -11,6 +11,8 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 
+#include <cmath>
+
 namespace trainyard {
 
 namespace {
@@ -53,7 +55,33 @@ QDoubleSpinBox *FormDialog::addNumber(const QString &label, double value, double
     box->setValue(value);
     box->setAccessibleName(label);
     m_form->addRow(label, box);
+    m_starts.insert(box, {value, box->value()});
     return box;
+}
+
+QDoubleSpinBox *FormDialog::addOptional(const QString &label, std::optional<double> value, double high, int decimals, const QString &unit, const QString &missing)
+{
+    const double below = -std::pow(10.0, -decimals);
+    QDoubleSpinBox *box = addNumber(label, value.value_or(below), below, high, decimals, unit);
+    box->setSpecialValueText(missing);
+    return box;
+}
+
+double FormDialog::number(const QDoubleSpinBox &box) const
+{
+    const Start start = m_starts.value(&box);
+    return box.value() == start.shown ? start.given : box.value();
+}
+
+std::optional<double> FormDialog::optional(const QDoubleSpinBox &box) const
+{
+    return box.value() > box.minimum() ? std::optional(number(box)) : std::nullopt;
+}
+
+int FormDialog::count(const QSpinBox &box) const
+{
+    const Start start = m_starts.value(&box);
+    return box.value() == int(start.shown) ? int(start.given) : box.value();
 }
 
 QSpinBox *FormDialog::addCount(const QString &label, int value, int low, int high)
@@ -63,6 +91,7 @@ QSpinBox *FormDialog::addCount(const QString &label, int value, int low, int hig
     box->setValue(value);
     box->setAccessibleName(label);
     m_form->addRow(label, box);
+    m_starts.insert(box, {double(value), double(box->value())});
     return box;
 }
 

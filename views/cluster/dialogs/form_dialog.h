@@ -4,6 +4,9 @@
 // waits until nothing is. GUI thread.
 
 #include <QDialog>
+#include <QHash>
+
+#include <optional>
 
 class QDialogButtonBox;
 class QDoubleSpinBox;
@@ -21,14 +24,24 @@ public:
 
 protected:
     [[nodiscard]] QFormLayout &form() { return *m_form; }
+    /// A number that may be missing: one step below zero the field shows `missing`.
+    QDoubleSpinBox *addOptional(const QString &label, std::optional<double> value, double high, int decimals, const QString &unit, const QString &missing);
+    [[nodiscard]] std::optional<double> optional(const QDoubleSpinBox &box) const;
     QDoubleSpinBox *addNumber(const QString &label, double value, double low, double high, int decimals, const QString &unit);
     QSpinBox *addCount(const QString &label, int value, int low, int high);
+    /// What the field stands for: the figure that it was made with, to the last digit, until another one is shown.
+    [[nodiscard]] double number(const QDoubleSpinBox &box) const;
+    [[nodiscard]] int count(const QSpinBox &box) const;
     /// A sentence on what is wrong; empty = OK may be pressed.
     void setFault(const QString &fault);
     /// A quiet sentence, such as where a suggested figure comes from.
     void setNote(const QString &note);
 
 private:
+    struct Start {
+        double given = 0, shown = 0;       // a field rounds and clips what it is given
+    };
+    QHash<const QObject *, Start> m_starts;
     QFormLayout *m_form;
     QLabel *m_message;
     QDialogButtonBox *m_buttons;

@@ -33,11 +33,11 @@ LinkEditor::LinkEditor(const QString &title, WanLink link, const std::array<QStr
 WanLink LinkEditor::link() const
 {
     WanLink next = m_before;
-    next.rttMs = m_rtt->value();
-    next.capacityGbps = m_capacity->value();
-    next.nodePairGbps = m_nodePair->value();
-    next.tcpWindowMb = m_window->value();
-    next.usdPerGb = m_priced->isChecked() ? std::optional(std::array{m_prices[0]->value(), m_prices[1]->value()}) : std::nullopt;
+    next.rttMs = number(*m_rtt);
+    next.capacityGbps = number(*m_capacity);
+    next.nodePairGbps = number(*m_nodePair);
+    next.tcpWindowMb = number(*m_window);
+    next.usdPerGb = m_priced->isChecked() ? std::optional(std::array{number(*m_prices[0]), number(*m_prices[1])}) : std::nullopt;
     return next;
 }
 
@@ -45,9 +45,9 @@ void LinkEditor::check()
 {
     for (QDoubleSpinBox *price : m_prices)
         price->setEnabled(m_priced->isChecked());
-    if (m_rtt->value() <= 0)
+    if (number(*m_rtt) <= 0)
         setFault(QStringLiteral("How long is the round trip? It must be more than 0 ms."));
-    else if (m_capacity->value() <= 0 || m_nodePair->value() <= 0 || m_window->value() <= 0)
+    else if (number(*m_capacity) <= 0 || number(*m_nodePair) <= 0 || number(*m_window) <= 0)
         setFault(QStringLiteral("Capacity, node pair and window must be more than 0."));
     else
         setNote(m_note);

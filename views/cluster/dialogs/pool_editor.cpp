@@ -19,6 +19,8 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
 {
     if (m_before.inlineGpu)
         m_gpu->addItem(QString::fromStdString(m_before.inlineGpu->name.empty() ? "as in the plan file" : m_before.inlineGpu->name), QString());
+    else if (!m_before.gpu.empty() && !builtinCatalogue().gpu(m_before.gpu))
+        m_gpu->addItem(QString::fromStdString(m_before.gpu), QString::fromStdString(m_before.gpu));
     for (const GpuSpec &gpu : builtinCatalogue().gpus)
         m_gpu->addItem(QString::fromStdString(gpu.name), QString::fromStdString(gpu.id));
     m_gpu->setAccessibleName(QStringLiteral("GPU type"));
@@ -31,32 +33,36 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
     form().addRow(QStringLiteral("GPU"), m_gpu);
     m_nodes = addCount(QStringLiteral("Nodes"), m_before.nodes, 1, 1000000);
     m_gpusPerNode = addCount(QStringLiteral("GPUs per node"), m_before.gpusPerNode, 1, 1024);
-    m_price = addNumber(QStringLiteral("Price"), m_before.usdPerGpuHour.value_or(0), 0, 10000, 3, QStringLiteral(" $ per GPU hour"));
-    m_price->setSpecialValueText(QStringLiteral("as the GPU's catalogue entry"));
+    m_price = addOptional(QStringLiteral("Price"), m_before.usdPerGpuHour, 10000, 3, QStringLiteral(" $ per GPU hour"), QStringLiteral("as the GPU's catalogue entry"));
     connect(m_gpu, &QComboBox::currentTextChanged, this, &PoolEditor::check);
     connect(m_nodes, &QSpinBox::valueChanged, this, &PoolEditor::check);
     connect(m_gpusPerNode, &QSpinBox::valueChanged, this, &PoolEditor::check);
     check();
 }
 
+int PoolEditor::chosen() const
+{
+    const int index = m_gpu->currentIndex();   // two entries may have one name
+    return index >= 0 && m_gpu->itemText(index) == m_gpu->currentText() ? index : m_gpu->findText(m_gpu->currentText());
+}
+
 Pool PoolEditor::pool() const
 {
     Pool next = m_before;
-    const int index = m_gpu->findText(m_gpu->currentText());
-    const std::string id = m_gpu->itemData(index).toString().toStdString();
+    const std::string id = m_gpu->itemData(chosen()).toString().toStdString();
     if (!id.empty()) {
         next.gpu = id;
         next.inlineGpu.reset();
     }
-    next.nodes = m_nodes->value();
-    next.gpusPerNode = m_gpusPerNode->value();
-    next.usdPerGpuHour = m_price->value() > 0 ? std::optional(m_price->value()) : std::nullopt;
+    next.nodes = count(*m_nodes);
+    next.gpusPerNode = count(*m_gpusPerNode);
+    next.usdPerGpuHour = optional(*m_price);
     return next;
 }
 
 void PoolEditor::check()
 {
-    if (m_gpu->findText(m_gpu->currentText()) < 0) {
+    if (chosen() < 0) {
         setFault(QStringLiteral("No GPU of the catalogue is called “%1”.").arg(m_gpu->currentText()));
         return;
     }

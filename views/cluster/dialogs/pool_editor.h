@@ -18,6 +18,7 @@ public:
 
 private:
     void check();
+    [[nodiscard]] int chosen() const;      // entry of the list; -1 where the text is none
 
     Pool m_before;
     QComboBox *m_gpu;

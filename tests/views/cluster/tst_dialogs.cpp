@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The map's editors: OK without a touch leaves everything as it was, to the last digit.
+#include "core/plan/plan_io.h"
+#include "tests/views/cluster/map_fixtures.h"
+#include "views/cluster/dialogs/datacenter_editor.h"
+#include "views/cluster/dialogs/link_editor.h"
+#include "views/cluster/dialogs/pool_editor.h"
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QTest>
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+QDoubleSpinBox *field(const QWidget &dialog, const QString &name)
+{
+    for (QDoubleSpinBox *box : dialog.findChildren<QDoubleSpinBox *>())
+        if (box->accessibleName() == name)
+            return box;
+    return nullptr;
+}
+
+} // namespace
+
+class DialogsTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aSampleSurvivesEveryEditor()
+    {
+        const auto read = readPlan(TRAINYARD_SOURCE_DIR "/samples/mixed-lab.trainyard.json");
+        QVERIFY(read.has_value());
+        Plan next = *read;
+        for (Datacenter &datacenter : next.cluster.datacenters) {
+            for (Pool &pool : datacenter.pools)
+                pool = PoolEditor(QString(), pool, nullptr).pool();
+            datacenter = DatacenterEditor(datacenter, false, nullptr).datacenter();
+        }
+        QCOMPARE(next, *read);
+    }
+
+    void figuresBetweenTheShownDigitsStay()
+    {
+        Datacenter site = datacenter("Site", 45.678912, -121.23456, {});
+        site.fabricGbpsPerGpu = 88.6437;
+        site.usdPerKwh = 0;                // given, and nothing
+        site.kgCo2PerKwh = 0.12345;
+        QCOMPARE(DatacenterEditor(site, false, nullptr).datacenter(), site);
+        site.longitude.reset();
+        QCOMPARE(DatacenterEditor(site, false, nullptr).datacenter(), site);
+
+        WanLink wan = link("a", "b", 0.0042, 99.87654);
+        wan.nodePairGbps = 4.98765;
+        wan.tcpWindowMb = 1.43051;
+        wan.usdPerGb = {0.012345, 0.0876543};
+        QCOMPARE(LinkEditor(QString(), wan, {}, {}, nullptr).link(), wan);
+
+        Pool priced = pool("p", 3);
+        priced.usdPerGpuHour = 0;
+        QCOMPARE(PoolEditor(QString(), priced, nullptr).pool(), priced);
+        priced.usdPerGpuHour = 2.98765;
+        QCOMPARE(PoolEditor(QString(), priced, nullptr).pool(), priced);
+    }
+
+    void anUnknownGpuStaysAndShowsItsId()
+    {
+        const Pool unknown = pool("p", 3, 8, "h300-from-the-future");
+        PoolEditor editor(QString(), unknown, nullptr);
+        QCOMPARE(editor.findChild<QComboBox *>()->currentText(), QStringLiteral("h300-from-the-future"));
+        QCOMPARE(editor.pool(), unknown);
+    }
+
+    void whatIsTypedCounts()
+    {
+        Datacenter site = datacenter("Site", 45.678912, -121.23456, {});
+        DatacenterEditor editor(site, false, nullptr);
+        field(editor, QStringLiteral("Electricity"))->setValue(0);
+        field(editor, QStringLiteral("Latitude"))->setValue(50.25);
+        site.usdPerKwh = 0;
+        site.latitude = 50.25;
+        QCOMPARE(editor.datacenter(), site);
+        QDoubleSpinBox *electricity = field(editor, QStringLiteral("Electricity"));
+        electricity->setValue(electricity->minimum());
+        site.usdPerKwh.reset();
+        QCOMPARE(editor.datacenter(), site);
+    }
+};
+
+QTEST_MAIN(DialogsTest)
+#include "tst_dialogs.moc"
