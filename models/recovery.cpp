@@ -141,6 +141,8 @@ void Recovery::search()
 
 void Recovery::discard(const RecoveredPlan &recovered)
 {
+    m_delay.stop();
+    write();                       // a restored plan is kept anew before the old copy goes
     m_queue.run([file = recovered.file] {
         QFile::remove(file);
         QFile::remove(file + QStringLiteral(".lock"));
