@@ -18,6 +18,7 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
     });
     connect(&m_store, &PlanStore::planWritten, this, [this](const QString &path, const PlanPtr &written) {
         m_saved = written;
+        m_doesFileDiffer = false;
         if (m_plan == written)
             m_stack.setClean();
         if (std::exchange(m_path, path) != path)
@@ -27,6 +28,8 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
     });
     connect(&m_store, &PlanStore::readFailed, this, &PlanDocument::openFailed);
     connect(&m_store, &PlanStore::writeFailed, this, &PlanDocument::saveFailed);
+    for (const auto signal : {&PlanStore::changedOnDisk, &PlanStore::removedOnDisk})
+        connect(&m_store, signal, this, &PlanDocument::fileDiffers);
     connect(&m_store, &PlanStore::changedOnDisk, this, &PlanDocument::changedOnDisk);
     connect(&m_store, &PlanStore::removedOnDisk, this, &PlanDocument::removedOnDisk);
 }
@@ -81,6 +84,7 @@ void PlanDocument::replace(const PlanPtr &plan, const PlanPtr &savedPlan, const 
 {
     m_stack.clear();
     m_saved = savedPlan;
+    m_doesFileDiffer = false;
     const bool hasNewPath = std::exchange(m_path, path) != path;
     show(plan);
     if (hasNewPath)
@@ -88,9 +92,20 @@ void PlanDocument::replace(const PlanPtr &plan, const PlanPtr &savedPlan, const 
     emit replaced(plan);
 }
 
+bool PlanDocument::isEdited() const
+{
+    return !m_saved || (m_saved != m_plan && *m_saved != *m_plan);
+}
+
+void PlanDocument::fileDiffers()
+{
+    m_doesFileDiffer = true;
+    updateModified();
+}
+
 void PlanDocument::updateModified()
 {
-    const bool isModified = !m_saved || (m_saved != m_plan && *m_saved != *m_plan);
+    const bool isModified = m_doesFileDiffer || isEdited();
     if (isModified)
         m_recovery.keep(m_plan, m_path);
     else

@@ -27,7 +27,10 @@ public:
     [[nodiscard]] const QString &previewText() const { return m_previewText; }
     [[nodiscard]] QUndoStack &undoStack() { return m_stack; }
     [[nodiscard]] const QString &path() const { return m_path; }
+    /// Something would be lost with this window: edits, or a plan that its file no longer holds.
     [[nodiscard]] bool isModified() const { return m_isModified; }
+    /// The plan is not the one last read or saved.
+    [[nodiscard]] bool isEdited() const;
     [[nodiscard]] QString displayName() const;
 
     /// Makes `next` the plan: one step to undo. An equal plan only ends a preview. Without a text the difference names
@@ -63,11 +66,12 @@ private:
     void show(const PlanPtr &plan);
     void replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path);
     void updateModified();
+    void fileDiffers();                    // it was changed or removed by another program
 
     PlanPtr m_plan, m_preview, m_saved;    // m_saved: as in the file, or as started; null where no file has it
     QString m_previewText, m_path;
     QString m_readingAsNew;                // path of a file whose plan becomes an untitled one
-    bool m_isModified = false;
+    bool m_isModified = false, m_doesFileDiffer = false;
     QUndoStack m_stack;
     PlanStore m_store;
     Recovery m_recovery;

@@ -184,8 +184,11 @@ private slots:
         QVERIFY(!changed.wait(500));
         overwrite(file(), QByteArray::fromStdString(formatPlan(*plan(7))));
         QVERIFY(changed.wait());
+        QVERIFY(document.isModified());    // closing would lose what only this window has
+        QVERIFY(!document.isEdited());
         open(document, file());
         QCOMPARE(document.plan()->workload.microBatch, 7);
+        QVERIFY(!document.isModified());
     }
     void aFileReplacedByRenamingIsNoticedEachTime()
     {
@@ -205,6 +208,9 @@ private slots:
         QSignalSpy removed(&document, &PlanDocument::removedOnDisk);
         QVERIFY(QFile::remove(file()));
         QVERIFY(removed.wait());
+        QVERIFY(document.isModified());
+        saveAs(document, file());
+        QVERIFY(!document.isModified());
     }
     void aRelativeModelPathFollowsAPlanSavedElsewhere()
     {
