@@ -10,7 +10,11 @@ namespace {
 const QString kKey = QStringLiteral("recentFiles");
 }
 
-RecentFiles::RecentFiles(QObject *parent) : QObject(parent), m_paths(QSettings().value(kKey).toStringList()) {}
+RecentFiles::RecentFiles(Storage storage, QObject *parent) : QObject(parent), m_storage(storage)
+{
+    if (m_storage == Storage::Settings)
+        m_paths = QSettings().value(kKey).toStringList();
+}
 
 void RecentFiles::add(const QString &path)
 {
@@ -36,7 +40,8 @@ void RecentFiles::clear()
 
 void RecentFiles::keep()
 {
-    QSettings().setValue(kKey, m_paths);
+    if (m_storage == Storage::Settings)
+        QSettings().setValue(kKey, m_paths);
     emit pathsChanged(m_paths);
 }
 

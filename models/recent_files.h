@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plans opened or saved last, newest first, remembered between starts in QSettings. GUI thread.
+// The plans opened or saved last, newest first, remembered between starts in QSettings unless told not to. GUI thread.
 
 #include <QObject>
 #include <QStringList>
@@ -11,7 +11,8 @@ class RecentFiles : public QObject {
     Q_OBJECT
 public:
     static constexpr int kMost = 10;
-    explicit RecentFiles(QObject *parent = nullptr);
+    enum class Storage { Settings, None };
+    explicit RecentFiles(Storage storage = Storage::Settings, QObject *parent = nullptr);
 
     [[nodiscard]] const QStringList &paths() const { return m_paths; }
     void add(const QString &path);
@@ -24,6 +25,7 @@ signals:
 private:
     void keep();
 
+    Storage m_storage;
     QStringList m_paths;
 };
 
