@@ -173,6 +173,11 @@ void applyTheme(QApplication &application, ThemeKind kind)
     }
 }
 
+void setUiFontFamilies(const QStringList &families)
+{
+    uiFamilies() = families;
+}
+
 QFont uiFont(int sizeOffset, QFont::Weight weight)
 {
     return QFont(uiFamilies(), 10 + sizeOffset, weight);
