@@ -52,12 +52,24 @@ void EvaluationBridge::takeNewest()
         const std::lock_guard lock(m_mutex);
         std::swap(result, m_newest);
     }
-    if (!result || result->generation < m_firstWanted)
+    if (!result)
         return;
-    if (result->evaluation)
+    if (result->generation < m_firstWanted) {
+        if (result->evaluation)
+            m_disposal.dispose(*std::move(result->evaluation));
+    } else if (result->evaluation) {
         finish(result->generation, *result->evaluation);
-    else
-        emit evaluationFailed(result->evaluation.error());
+    } else {
+        fail(*result);
+    }
+}
+
+void EvaluationBridge::fail(const EvaluationResult &result)
+{
+    if (result.plan == m_settledPlan)
+        m_disposal.dispose(std::exchange(m_settled, nullptr));
+    setStale(result.generation < m_asked);
+    emit evaluationFailed(result.plan, result.evaluation.error());
 }
 
 void EvaluationBridge::finish(std::uint64_t generation, const EvaluationPtr &evaluation)
@@ -81,7 +93,9 @@ void EvaluationBridge::setStale(bool isStale)
 
 void EvaluationBridge::pinBaseline()
 {
-    m_baseline = m_shown;
+    if (!m_settled)
+        return;
+    m_baseline = m_settled;
     emit baselineChanged(m_baseline);
 }
 

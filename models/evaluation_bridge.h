@@ -21,16 +21,17 @@ public:
     void request(const PlanPtr &plan, Urgency urgency);
 
     [[nodiscard]] const EvaluationPtr &evaluation() const { return m_shown; }   // null until the first
-    /// The last evaluation of a committed plan: what it is while a drag previews another.
+    /// The last evaluation of a committed plan: what it is while a drag previews another. Null where that one failed.
     [[nodiscard]] const EvaluationPtr &settled() const { return m_settled; }
     [[nodiscard]] bool isStale() const { return m_isStale; }
     [[nodiscard]] const EvaluationPtr &baseline() const { return m_baseline; }
-    void pinBaseline();            // what is shown
+    void pinBaseline();            // the settled one, also while a drag previews another
     void clearBaseline();
 
 signals:
     void evaluationFinished(const trainyard::EvaluationPtr &evaluation);
-    void evaluationFailed(const trainyard::Errors &errors);
+    /// The last evaluation is not of this plan, and none will come.
+    void evaluationFailed(const trainyard::PlanPtr &plan, const trainyard::Errors &errors);
     void staleChanged(bool isStale);
     void baselineChanged(const trainyard::EvaluationPtr &baseline);
 
@@ -38,6 +39,7 @@ private:
     void arrived(EvaluationResult result);   // worker thread
     void takeNewest();
     void finish(std::uint64_t generation, const EvaluationPtr &evaluation);
+    void fail(const EvaluationResult &result);
     void setStale(bool isStale);
 
     EvaluationPtr m_shown, m_settled, m_baseline;

@@ -14,6 +14,7 @@
 #include <QIcon>
 #include <QStandardPaths>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace trainyard {
@@ -32,7 +33,7 @@ int run(QApplication &application, const Options &options)
     PlanDocument document(std::make_shared<const Plan>(), isPicture ? QString() : stateFolder());
     EvaluationBridge bridge(catalogue);
     StrategyEffects effects(catalogue);
-    RecentFiles recent;
+    RecentFiles recent(isPicture ? RecentFiles::Storage::None : RecentFiles::Storage::Settings);
     Dialogs dialogs;
 
     const ThemeKind wanted = isPicture ? ThemeKind::Dark : MainWindow::rememberedTheme();
@@ -51,7 +52,7 @@ int run(QApplication &application, const Options &options)
     if (options.plan.isEmpty())
         document.openAsNew(samplePath(kFirstSample));
     else
-        document.open(options.plan);
+        window.files().openAtStart(options.plan);
     window.show();
     return QApplication::exec();
 }
@@ -60,20 +61,46 @@ int run(QApplication &application, const Options &options)
 
 } // namespace trainyard
 
-int main(int argc, char **argv)
+namespace {
+
+void nameApplication()
 {
-    // A picture needs no display.
-    for (int i = 1; i < argc; ++i) {
-        if (qstrncmp(argv[i], "--screenshot", 12) == 0 && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
-            qputenv("QT_QPA_PLATFORM", "offscreen");
-    }
-    QApplication application(argc, argv);
     QCoreApplication::setApplicationName(QStringLiteral("trainyard"));
     QCoreApplication::setOrganizationName(QStringLiteral("trainyard"));
     QCoreApplication::setApplicationVersion(QStringLiteral(TRAINYARD_VERSION));
+}
+
+std::expected<trainyard::Options, QString> parseWithoutDisplay(int argc, char **argv)
+{
+    const QCoreApplication plain(argc, argv);
+    return trainyard::parseOptions(QCoreApplication::arguments().mid(1));
+}
+
+// "-platform", "-style" and the like, which QApplication takes out of the arguments; ours have two dashes or one letter.
+bool hasToolkitOptions(int argc, char **argv)
+{
+    return std::any_of(argv + 1, argv + argc, [](const char *text) { return text[0] == '-' && text[1] != '-' && qstrlen(text) > 2; });
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    nameApplication();
+    // Help, a picture and what is wrong with the options need no display.
+    auto options = parseWithoutDisplay(argc, argv);
+    if (options && !options->screenshot.isEmpty() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    const bool isForToolkit = !options && hasToolkitOptions(argc, argv);
+    if (!options && !isForToolkit) {
+        std::fprintf(stderr, "trainyard: %s\n", qPrintable(options.error()));
+        return 2;
+    }
+    QApplication application(argc, argv);
     QGuiApplication::setApplicationDisplayName(QStringLiteral("Trainyard"));
     QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/trainyard.svg")));
-    const auto options = trainyard::parseOptions(QCoreApplication::arguments().mid(1));
+    if (isForToolkit)
+        options = trainyard::parseOptions(QCoreApplication::arguments().mid(1));
     if (!options) {
         std::fprintf(stderr, "trainyard: %s\n", qPrintable(options.error()));
         return 2;

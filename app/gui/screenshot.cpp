@@ -28,7 +28,7 @@ Screenshot::Screenshot(MainWindow &window, QString path, QSize size)
         if (effects->complete && effects->plan == m_window.document().plan() && m_window.bridge().evaluation())
             m_settle.start(kSettleMs);
     });
-    connect(&window.bridge(), &EvaluationBridge::evaluationFailed, this, [this](const Errors &errors) {
+    connect(&window.bridge(), &EvaluationBridge::evaluationFailed, this, [this](const PlanPtr &, const Errors &errors) {
         fail(errors.empty() ? tr("the plan cannot be evaluated") : QString::fromStdString(toString(errors.front())));
     });
     connect(&window.document(), &PlanDocument::openFailed, this, [this](const QString &, const Errors &errors) {

@@ -86,9 +86,25 @@ private slots:
         QSignalSpy failed(&bridge, &EvaluationBridge::evaluationFailed);
         bridge.request(std::make_shared<const Plan>(bad), Urgency::Settle);
         QVERIFY(failed.wait());
-        QVERIFY(!failed[0][0].value<Errors>().empty());
+        QCOMPARE(failed[0][0].value<PlanPtr>()->workload.model, bad.workload.model);
+        QVERIFY(!failed[0][1].value<Errors>().empty());
         QCOMPARE(bridge.evaluation(), last);
-        QVERIFY(bridge.isStale());
+        QVERIFY(!bridge.settled());
+        QVERIFY(!bridge.isStale());    // nothing more will come
+        bridge.request(last->plan, Urgency::Settle);
+        QCOMPARE(bridge.settled(), last);
+    }
+    void aPinWhileADragIsInTheAirPinsWhatWasDecided()
+    {
+        EvaluationBridge bridge(builtinCatalogue());
+        bridge.request(plan(8), Urgency::Settle);
+        QTRY_VERIFY(bridge.settled());
+        const EvaluationPtr decided = bridge.settled();
+        const PlanPtr tried = plan(16);
+        bridge.request(tried, Urgency::Hover);
+        QTRY_VERIFY(bridge.evaluation()->plan == tried);
+        bridge.pinBaseline();
+        QCOMPARE(bridge.baseline(), decided);
     }
     void theBaselineStaysWhileThePlanMovesOn()
     {

@@ -3,9 +3,11 @@
 
 #include "core/workload/model_math.h"
 #include "models/dropped_file.h"
+#include "models/sample_plans.h"
 #include "views/window/message_bar.h"
 #include "views/window/prompts.h"
 
+#include <QApplication>
 #include <QDir>
 #include <QFileInfo>
 
@@ -26,8 +28,11 @@ void FileActions::connectDocument()
     connect(&m_document, &PlanDocument::replaced, this, [this] {
         for (const char *kind : {"open", "save", "disk"})
             m_messages.dismiss(QLatin1String(kind));
-        if (!m_document.path().isEmpty())
-            m_recent.add(m_document.path());
+        m_isStarting = false;
+        if (m_document.path().isEmpty())
+            return;
+        m_messages.dismiss(QStringLiteral("start"));
+        m_recent.add(m_document.path());
     });
     connect(&m_document, &PlanDocument::saved, this, [this](const QString &path) {
         m_recent.add(path);
@@ -38,7 +43,11 @@ void FileActions::connectDocument()
     });
     connect(&m_document, &PlanDocument::openFailed, this, [this](const QString &path, const Errors &errors) {
         m_recent.remove(path);
-        showErrors(QStringLiteral("open"), tr("“%1” could not be opened.").arg(QFileInfo(path).fileName()), errors);
+        const bool isStart = std::exchange(m_isStarting, false);
+        // The message of the start stays above the sample that takes the plan's place.
+        showErrors(isStart ? QStringLiteral("start") : QStringLiteral("open"), tr("“%1” could not be opened.").arg(QFileInfo(path).fileName()), errors);
+        if (isStart)
+            m_document.openAsNew(trainyard::samplePath(kFirstSample));
     });
     connect(&m_document, &PlanDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
         m_afterSave = nullptr;
@@ -46,7 +55,7 @@ void FileActions::connectDocument()
     });
     connect(&m_document, &PlanDocument::changedOnDisk, this, [this](const QString &path) {
         m_messages.show({QStringLiteral("disk"), Message::Tone::Warning, tr("Another program changed “%1”.").arg(QFileInfo(path).fileName()), {},
-                         {{tr("Reload"), [this] { m_document.open(m_document.path()); }}, {tr("Keep mine"), {}}}});
+                         {{tr("Reload"), [this] { reload(); }}, {tr("Keep mine"), {}}}});
     });
     connect(&m_document, &PlanDocument::removedOnDisk, this, [this](const QString &path) {
         m_messages.show({QStringLiteral("disk"), Message::Tone::Warning, tr("“%1” is no longer on disk.").arg(QFileInfo(path).fileName()), {},
@@ -78,6 +87,12 @@ void FileActions::open()
 void FileActions::open(const QString &path)
 {
     afterUnsavedHandled([this, path] { m_document.open(path); });
+}
+
+void FileActions::openAtStart(const QString &path)
+{
+    m_isStarting = true;
+    m_document.open(path);
 }
 
 void FileActions::openDropped(const QString &path)
@@ -116,6 +131,7 @@ void FileActions::useModelConfig(const QString &path)
 
 void FileActions::save()
 {
+    commitTyped();
     if (m_document.path().isEmpty())
         saveAs();
     else
@@ -124,6 +140,7 @@ void FileActions::save()
 
 void FileActions::saveAs()
 {
+    commitTyped();
     QString suggestion = m_document.path();
     if (suggestion.isEmpty()) {
         QString name = m_document.displayName().toLower().simplified();
@@ -138,12 +155,28 @@ void FileActions::saveAs()
 
 void FileActions::reload()
 {
-    if (!m_document.path().isEmpty())
+    commitTyped();
+    if (m_document.path().isEmpty())
+        return;
+    if (m_document.isEdited())
         open(m_document.path());
+    else                           // only the file differs: nothing of this window's is lost
+        m_document.open(m_document.path());
+}
+
+void FileActions::commitTyped()
+{
+    // Fields commit when they lose the focus; other widgets keep it, so that GPUs in hand stay there.
+    QWidget *field = QApplication::focusWidget();
+    if (!field || !field->testAttribute(Qt::WA_InputMethodEnabled) || !m_window->isAncestorOf(field))
+        return;
+    field->clearFocus();
+    field->setFocus(Qt::OtherFocusReason);
 }
 
 void FileActions::afterUnsavedHandled(std::function<void()> then)
 {
+    commitTyped();
     if (!m_document.isModified()) {
         then();
         return;

@@ -24,11 +24,14 @@ public:
     void openSample(const QString &path);
     void open();
     void open(const QString &path);
+    void openAtStart(const QString &path); // else the first sample, so that there is something to work on
     void openDropped(const QString &path); // a plan or a Hugging Face config.json, told by its content
     void chooseModelConfig();
     void save();
     void saveAs();
     void reload();
+    /// Makes what is typed in a field part of the plan.
+    void commitTyped();
     /// Does `then` at once, after saving, or never, as the user answers.
     void afterUnsavedHandled(std::function<void()> then);
     /// Offers what other windows left behind, without a dialog.
@@ -46,6 +49,7 @@ private:
     MessageBar &m_messages;
     QWidget *m_window;
     std::function<void()> m_afterSave;
+    bool m_isStarting = false;             // the plan being opened is the first
     BackgroundQueue m_queue;
 };
 

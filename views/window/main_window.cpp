@@ -83,9 +83,13 @@ void MainWindow::connectModels()
     connect(&document, &PlanDocument::pathChanged, this, &MainWindow::updateTitle);
     connect(&document.undoStack(), &QUndoStack::indexChanged, &m_commands, &CommandRegistry::refresh);
     connect(&m_models.bridge, &EvaluationBridge::baselineChanged, &m_commands, &CommandRegistry::refresh);
-    connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, &m_commands, [this, isFirst = true]() mutable {
-        if (std::exchange(isFirst, false))
-            m_commands.refresh();
+    connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, this, [this](const EvaluationPtr &evaluation) {
+        if (evaluation->plan == m_models.document.plan())
+            showErrors({});
+    });
+    connect(&m_models.bridge, &EvaluationBridge::evaluationFailed, this, [this](const PlanPtr &plan, const Errors &errors) {
+        if (plan == m_models.document.plan())
+            showErrors(errors);
     });
     connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);
     connect(m_top->samplesMenu(), &QMenu::aboutToShow, this, &MainWindow::fillSamplesMenu);
@@ -104,6 +108,20 @@ void MainWindow::updateTitle()
     setWindowFilePath(document.path());
     m_top->setTitle(document.displayName(), isModified);
     m_commands.refresh();
+}
+
+void MainWindow::showErrors(const Errors &errors)
+{
+    if (std::exchange(m_isEvaluated, errors.empty()) != errors.empty())
+        m_commands.refresh();
+    const QString kind = QStringLiteral("evaluation");
+    QStringList lines;
+    for (const Error &error : errors)
+        lines << QString::fromStdString(toString(error));
+    if (lines.isEmpty())
+        m_messages->dismiss(kind);
+    else
+        m_messages->show({kind, Message::Tone::Error, tr("This plan cannot be evaluated."), lines.join(u'\n'), {}});
 }
 
 void MainWindow::fillRecentMenu()
@@ -166,6 +184,7 @@ void MainWindow::restorePlaces()
 
 void MainWindow::closeEvent(QCloseEvent *event)
 {
+    m_files->commitTyped();
     if (!m_mayClose && m_models.document.isModified()) {
         event->ignore();
         m_files->afterUnsavedHandled([this] {

@@ -53,6 +53,7 @@ protected:
 private:
     void connectModels();
     void updateTitle();
+    void showErrors(const Errors &errors); // of the document's plan; none: it was evaluated
     void fillRecentMenu();
     void fillSamplesMenu();
 
@@ -60,6 +61,7 @@ private:
     RecentFiles &m_recent;
     Prompts &m_prompts;
     ThemeKind m_theme;
+    bool m_isEvaluated = false;                 // the document's plan has an evaluation
     bool m_mayClose = false;               // unsaved changes have been dealt with
     CommandRegistry m_commands;
     Workbench *m_workbench;

@@ -22,14 +22,22 @@ QString dot(const QColor &ink)
 
 QString engineText(const Metrics &metrics)
 {
-    return StatusLine::tr("%L1 spans simulated in %2, evaluated in %3")
-        .arg(qulonglong(metrics.spans))
-        .arg(formatSeconds(metrics.simulateMs * 1e-3), formatSeconds(metrics.evaluateMs * 1e-3));
+    // A plan without times was not simulated.
+    QStringList parts;
+    if (metrics.spans > 0)
+        parts << StatusLine::tr("%L1 spans simulated in %2").arg(qulonglong(metrics.spans)).arg(formatSeconds(metrics.simulateMs * 1e-3));
+    if (metrics.evaluateMs > 0)
+        parts << StatusLine::tr("evaluated in %1").arg(formatSeconds(metrics.evaluateMs * 1e-3));
+    QString text = parts.join(QStringLiteral(", "));
+    if (!text.isEmpty())
+        text[0] = text[0].toUpper();
+    return text;
 }
 
-QString trustText(const Confidence &confidence)
+QString trustText(const Metrics &metrics)
 {
-    if (confidence.label.empty())
+    const Confidence &confidence = metrics.confidence;
+    if (confidence.label.empty() || !metrics.iterationTime)
         return {};
     QString text = QString::fromStdString(confidence.label);
     if (confidence.iterationLow && confidence.iterationHigh)
@@ -56,13 +64,27 @@ StatusLine::StatusLine(QWidget *parent) : QWidget(parent), m_left(new QLabel(thi
 
 void StatusLine::setEvaluation(const EvaluationPtr &evaluation)
 {
-    if (!evaluation)
-        return;
     m_evaluation = evaluation;
+    m_errors.reset();
+    refresh();
+}
+
+void StatusLine::setErrors(const Errors &errors)
+{
+    m_evaluation.reset();
+    m_errors = errors;
+    refresh();
+}
+
+QString StatusLine::verdict() const
+{
     const Theme &t = theme();
-    m_engine = engineText(evaluation->metrics);
-    const auto blocking = std::ranges::count(evaluation->problems, Severity::Blocking, &Problem::severity);
-    const auto warnings = std::ranges::count(evaluation->problems, Severity::Warning, &Problem::severity);
+    if (m_errors)
+        return dot(t.bad) + (m_errors->empty() ? tr("This plan cannot be evaluated") : QString::fromStdString(toString(m_errors->front())).toHtmlEscaped());
+    if (!m_evaluation)
+        return {};
+    const auto blocking = std::ranges::count(m_evaluation->problems, Severity::Blocking, &Problem::severity);
+    const auto warnings = std::ranges::count(m_evaluation->problems, Severity::Warning, &Problem::severity);
     QString state;
     if (blocking > 0)
         state = dot(t.bad) + (blocking == 1 ? tr("1 problem") : tr("%1 problems").arg(qlonglong(blocking)));
@@ -70,14 +92,7 @@ void StatusLine::setEvaluation(const EvaluationPtr &evaluation)
         state = dot(t.warning) + (warnings == 1 ? tr("1 warning") : tr("%1 warnings").arg(qlonglong(warnings)));
     else
         state = dot(t.good) + tr("No problems");
-    m_right->setText(state + trustText(evaluation->metrics.confidence));
-    refresh();
-}
-
-void StatusLine::setErrors(const Errors &errors)
-{
-    const QString first = errors.empty() ? tr("This plan cannot be evaluated") : QString::fromStdString(toString(errors.front()));
-    m_right->setText(dot(theme().bad) + first.toHtmlEscaped());
+    return state + trustText(m_evaluation->metrics);
 }
 
 void StatusLine::setPreview(const QString &text)
@@ -99,15 +114,16 @@ QString StatusLine::text() const
 
 void StatusLine::refresh()
 {
-    const QString state = m_isStale ? tr("Evaluating…") : m_engine;
+    const QString state = m_isStale ? tr("Evaluating…") : m_evaluation ? engineText(m_evaluation->metrics) : QString();
     m_left->setText(m_preview.isEmpty() ? state : tr("If dropped: %1").arg(m_preview));
+    m_right->setText(verdict());
 }
 
 void StatusLine::changeEvent(QEvent *event)
 {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange)
-        setEvaluation(EvaluationPtr(m_evaluation));   // its dot holds a colour
+        refresh();                 // a dot holds a colour
 }
 
 void StatusLine::mousePressEvent(QMouseEvent *event)

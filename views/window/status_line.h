@@ -3,9 +3,12 @@
 // The last line of the window: what a gesture under way would do, how long the evaluation took, how far it is to be
 // trusted. GUI thread.
 
+#include "core/base/error.h"
 #include "core/evaluate/evaluation.h"
 
 #include <QWidget>
+
+#include <optional>
 
 class QLabel;
 
@@ -30,11 +33,14 @@ protected:
     void changeEvent(QEvent *event) override;
 
 private:
-    EvaluationPtr m_evaluation;
-    QLabel *m_left, *m_right;
-    QString m_preview, m_engine;
-    bool m_isStale = false;
     void refresh();
+    [[nodiscard]] QString verdict() const;
+
+    EvaluationPtr m_evaluation;            // null where it failed
+    std::optional<Errors> m_errors;        // why it failed
+    QLabel *m_left, *m_right;
+    QString m_preview;
+    bool m_isStale = false;
 };
 
 } // namespace trainyard

@@ -5,6 +5,7 @@
 #include "views/commands/command_palette.h"
 #include "views/commands/command_registry.h"
 #include "views/commands/shortcut_overlay.h"
+#include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
 #include "views/panels/strategy_panel.h"
@@ -66,6 +67,7 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         {"view.curves", "Go to the c&urves", bench.curves, Qt::Key_3},       {"view.strategies", "Go to the &strategies", bench.strategies, Qt::Key_4},
         {"view.workload", "Go to the &workload", bench.workload, Qt::Key_5}, {"view.why", "Go to wh&y", bench.why, Qt::Key_6},
         {"view.problems", "Go to the &problems", bench.problems, Qt::Key_7},
+        {"view.memory", "Go to what fills the m&emory", bench.memory, Qt::Key_8},
     };
     for (const auto &entry : panels)
         registry.add({.id = QLatin1String(entry.id), .group = group, .text = text(entry.label), .shortcuts = {QKeySequence(Qt::ALT | entry.key)},
@@ -143,7 +145,7 @@ void addPlanCommands(CommandRegistry &registry, MainWindow &window)
     const QString group = text("Plan");
     registry.add({.id = "plan.model", .group = group, .text = text("Use a model's &config.json…"), .run = [&window] { window.files().chooseModelConfig(); }});
     registry.add({.id = "plan.pinBaseline", .group = group, .text = text("&Pin as baseline"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_B)}, .icon = "pin",
-                  .run = [&bridge] { bridge.pinBaseline(); }, .isEnabled = [&bridge] { return bridge.evaluation() != nullptr; }});
+                  .run = [&bridge] { bridge.pinBaseline(); }, .isEnabled = [&bridge] { return bridge.settled() != nullptr; }});
     registry.add({.id = "plan.clearBaseline", .group = group, .text = text("&Remove the baseline"), .icon = "unpin",
                   .run = [&bridge] { bridge.clearBaseline(); }, .isEnabled = [&bridge] { return bridge.baseline() != nullptr; }});
     registry.add({.id = "plan.restoreBaseline", .group = group, .text = text("Go &back to the baseline"),

@@ -2,6 +2,7 @@
 #include "views/window/workbench.h"
 
 #include "views/cluster/cluster_map.h"
+#include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
 #include "views/panels/strategy_panel.h"
@@ -9,7 +10,6 @@
 #include "views/panels/workload_editor.h"
 #include "views/plots/curves_panel.h"
 #include "views/theme/theme.h"
-#include "views/timeline/chart_canvas.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/card.h"
 #include "views/window/status_line.h"
@@ -20,7 +20,6 @@
 #include <QScrollArea>
 #include <QSplitter>
 #include <QTabBar>
-#include <QTimer>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -50,13 +49,14 @@ QScrollArea *scrolled(QWidget *content)
 }
 
 constexpr int kRightLeast = 350, kRightMost = 620;
+constexpr int kStaleDelayMs = 80;
 
 } // namespace
 
 Workbench::Workbench(const WindowModels &models, QWidget *parent)
     : QWidget(parent), strip(new NumberStrip), map(new ClusterMap), timeline(new TimelineView), curves(new CurvesPanel),
       strategies(new StrategyPanel(models.catalogue)), workload(new WorkloadEditor(models.catalogue)), why(new WhyPanel),
-      problems(new ProblemsPanel), status(new StatusLine), m_models(models),
+      problems(new ProblemsPanel), memory(new MemoryDetails), status(new StatusLine), m_models(models),
       m_columns(splitter(Qt::Horizontal, tr("Columns"), this)), m_left(splitter(Qt::Vertical, tr("Left column"), this)),
       m_right(splitter(Qt::Vertical, tr("Right column"), this)), m_upper(new TabbedCard(tr("How to train"))),
       m_lower(new TabbedCard(tr("What comes of it")))
@@ -76,6 +76,7 @@ void Workbench::arrange()
     m_upper->addTab(scrolled(workload), tr("Workload"));
     m_lower->addTab(scrolled(why), tr("Why"));
     m_lower->addTab(scrolled(problems), tr("Problems"));
+    m_lower->addTab(scrolled(memory), tr("Memory"));
     m_right->addWidget(m_upper);
     m_right->addWidget(m_lower);
     m_columns->addWidget(m_left);
@@ -116,18 +117,21 @@ void Workbench::connectEdits()
     connect(&m_models.document, &PlanDocument::shownPlanChanged, this, &Workbench::showPlan);
     connect(&bridge, &EvaluationBridge::evaluationFinished, this, &Workbench::showEvaluation);
     connect(&bridge, &EvaluationBridge::baselineChanged, this, &Workbench::showBaseline);
-    connect(&bridge, &EvaluationBridge::evaluationFailed, this, [this](const Errors &errors) {
-        problems->setErrors(errors);
-        status->setErrors(errors);
-        m_lower->setTitle(problems->parentWidget()->parentWidget(), tr("Problems (%1)").arg(errors.size()));
-    });
+    connect(&bridge, &EvaluationBridge::evaluationFailed, this, &Workbench::showFailure);
+    m_staleDelay.setSingleShot(true);
+    m_staleDelay.setInterval(kStaleDelayMs);
+    connect(&m_staleDelay, &QTimer::timeout, this, [this] { showStale(true); });
     connect(&bridge, &EvaluationBridge::staleChanged, this, [this](bool isStale) {
-        strip->setStale(isStale);
-        map->setStale(isStale);
-        timeline->setStale(isStale);
-        curves->setStale(isStale);
-        why->setStale(isStale);
-        status->setStale(isStale);
+        if (isStale) {
+            m_staleDelay.start();
+            return;
+        }
+        m_staleDelay.stop();
+        showStale(false);
+    });
+    connect(&m_models.document, &PlanDocument::replaced, &bridge, [&bridge] {
+        if (bridge.baseline())
+            bridge.clearBaseline();
     });
     connect(&m_models.effects, &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
         strategies->setEffects(effects);
@@ -147,11 +151,10 @@ void Workbench::connectRange()
 
 void Workbench::alignCurves()
 {
-    const auto *canvas = qobject_cast<const ChartCanvas *>(timeline->canvas());
-    if (!canvas || !isVisible())
+    if (!isVisible())
         return;
-    const QRect tracks = canvas->geometry().tracks;
-    const int left = canvas->mapTo(this, tracks.topLeft()).x() - curves->mapTo(this, QPoint()).x();
+    const QRect tracks = timeline->trackArea();
+    const int left = timeline->mapTo(this, tracks.topLeft()).x() - curves->mapTo(this, QPoint()).x();
     const std::pair insets(left, curves->width() - left - tracks.width());
     if (std::exchange(m_insets, insets) != insets)
         curves->setPlotInsets(insets.first, insets.second);
@@ -184,8 +187,6 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     strip->setEvaluation(evaluation);
     map->setEvaluation(evaluation);
     timeline->setEvaluation(evaluation);
-    const QRect bars = timeline->trackArea();
-    curves->setPlotInsets(bars.left(), timeline->width() - bars.right() - 1);
     curves->setEvaluation(evaluation);
     status->setEvaluation(evaluation);
     alignCurves();             // the width of the labels may have changed
@@ -195,8 +196,35 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     workload->setEvaluation(evaluation);
     why->setEvaluation(evaluation);
     problems->setEvaluation(evaluation);
+    memory->setEvaluation(evaluation);
     const auto serious = std::ranges::count_if(evaluation->problems, [](const Problem &p) { return p.severity != Severity::Note; });
     m_lower->setTitle(problems->parentWidget()->parentWidget(), serious > 0 ? tr("Problems (%1)").arg(serious) : tr("Problems"));
+}
+
+void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
+{
+    status->setErrors(errors);
+    strip->setEvaluation(nullptr);
+    if (plan != m_models.document.plan())
+        return;                    // only tried: the rest shows the document's plan again in a moment
+    map->setEvaluation(nullptr);
+    timeline->setEvaluation(nullptr);
+    curves->setEvaluation(nullptr);
+    why->setEvaluation(nullptr);
+    memory->setEvaluation(nullptr);
+    problems->setEvaluation(nullptr);
+    problems->setErrors(errors);
+    m_lower->setTitle(problems->parentWidget()->parentWidget(), tr("Problems (%1)").arg(errors.size()));
+}
+
+void Workbench::showStale(bool isStale)
+{
+    strip->setStale(isStale);
+    map->setStale(isStale);
+    timeline->setStale(isStale);
+    curves->setStale(isStale);
+    why->setStale(isStale);
+    status->setStale(isStale);
 }
 
 void Workbench::showBaseline()

@@ -7,6 +7,7 @@
 #include "models/evaluation_bridge.h"
 #include "models/plan_document.h"
 
+#include <QTimer>
 #include <QWidget>
 
 #include <utility>
@@ -17,6 +18,7 @@ namespace trainyard {
 
 class ClusterMap;
 class CurvesPanel;
+class MemoryDetails;
 class NumberStrip;
 class ProblemsPanel;
 class StatusLine;
@@ -46,6 +48,7 @@ public:
     WorkloadEditor *const workload;
     WhyPanel *const why;
     ProblemsPanel *const problems;
+    MemoryDetails *const memory;
     StatusLine *const status;
 
     /// Brings a panel to the front and gives it the keyboard.
@@ -66,12 +69,15 @@ private:
     void takeEdits(Panel *panel, bool isMap);
     void showPlan(const PlanPtr &plan, bool isPreview);
     void showEvaluation(const EvaluationPtr &evaluation);
+    void showFailure(const PlanPtr &plan, const Errors &errors);
+    void showStale(bool isStale);
     void showBaseline();
     void alignCurves();                    // one time axis for timeline and curves
 
     WindowModels m_models;
     bool m_isPanelPreview = false;         // a panel's own control is being tried: that panel must not change under the pointer
     bool m_isArranged = false;
+    QTimer m_staleDelay;                   // what is there in the blink of an eye need not be announced
     std::pair<int, int> m_insets{-1, -1};
     QSplitter *m_columns, *m_left, *m_right;
     TabbedCard *m_upper, *m_lower;         // of the right column

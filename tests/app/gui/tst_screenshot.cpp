@@ -19,9 +19,10 @@ QString application()
     return QFileInfo(QStringLiteral(TRAINYARD_CLI)).dir().filePath("trainyard");
 }
 
-Ended run(const QStringList &arguments)
+Ended run(const QStringList &arguments, const QProcessEnvironment &environment = QProcessEnvironment::systemEnvironment())
 {
     QProcess process;
+    process.setProcessEnvironment(environment);
     process.start(application(), arguments);
     if (!process.waitForFinished(200000) || process.exitStatus() != QProcess::NormalExit)
         return {-1, {}, process.errorString()};
@@ -73,6 +74,15 @@ private slots:
         QCOMPARE(run({"--help"}).code, 0);
         QVERIFY(run({"--help"}).output.contains("--screenshot"));
         QCOMPARE(run({"--version"}).code, 0);
+    }
+    void helpAndFaultsNeedNoDisplay()
+    {
+        QProcessEnvironment bare = QProcessEnvironment::systemEnvironment();
+        for (const char *name : {"QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"})
+            bare.remove(QLatin1String(name));
+        QCOMPARE(run({"--help"}, bare).code, 0);
+        QCOMPARE(run({"--version"}, bare).code, 0);
+        QCOMPARE(run({"--no-such"}, bare).code, 2);
     }
 
 private:

@@ -3,10 +3,13 @@
 #include "window_fixture.h"
 
 #include "core/plan/plan_io.h"
+#include "views/panels/workload_editor.h"
+#include "views/timeline/timeline_view.h"
 
 #include <QDropEvent>
 #include <QFile>
 #include <QMimeData>
+#include <QSpinBox>
 
 using namespace trainyard;
 
@@ -99,6 +102,95 @@ private slots:
         QVERIFY(f.window.messages().answer("disk", 0));
         QTRY_COMPARE(f.document.plan()->workload.globalBatch, 256);
         QVERIFY(!f.window.messages().kinds().contains("disk"));
+        QCOMPARE(f.answers.asked, 0);
+    }
+    void keepingMineAfterAChangeOnDiskLosesNothingOnClosing()
+    {
+        WindowFixture f;
+        const QString path = f.folder.filePath("plan.trainyard.json");
+        f.answers.save = path;
+        f.window.files().saveAs();
+        QTRY_COMPARE(f.document.path(), path);
+        edit(f);
+        f.window.files().save();
+        QTRY_VERIFY(!f.document.isModified());
+        Plan other = *f.document.plan();
+        other.workload.globalBatch = 256;
+        QVERIFY(writePlan(other, path.toStdString()));
+        QTRY_VERIFY(f.window.messages().kinds().contains("disk"));
+        QVERIFY(f.window.messages().answer("disk", 1));
+        QVERIFY(!f.window.close());
+        QCOMPARE(f.answers.asked, 1);
+    }
+    void reloadingOverEditsAsksFirst()
+    {
+        WindowFixture f;
+        const QString path = f.folder.filePath("plan.trainyard.json");
+        f.answers.save = path;
+        f.window.files().saveAs();
+        QTRY_COMPARE(f.document.path(), path);
+        edit(f);
+        const PlanPtr mine = f.document.plan();
+        Plan other = *mine;
+        other.workload.globalBatch = 256;
+        QVERIFY(writePlan(other, path.toStdString()));
+        QTRY_VERIFY(f.window.messages().kinds().contains("disk"));
+        QVERIFY(f.window.messages().answer("disk", 0));
+        QCOMPARE(f.answers.asked, 1);
+        QCOMPARE(f.document.plan(), mine);
+    }
+    void whatIsTypedInAFieldIsSavedToo()
+    {
+        WindowFixture f;
+        f.answers.save = f.folder.filePath("typed.trainyard.json");
+        QVERIFY(f.window.commands().trigger("view.workload"));
+        const int batch = f.document.plan()->workload.globalBatch;
+        QSpinBox *field = nullptr;
+        for (auto *box : f.window.workbench().workload->findChildren<QSpinBox *>()) {
+            if (box->value() == batch)
+                field = box;
+        }
+        QVERIFY(field);
+        QApplication::setActiveWindow(&f.window);
+        field->setFocus();
+        QTRY_COMPARE(QApplication::focusWidget(), field);
+        field->selectAll();
+        QTest::keyClicks(field, QString::number(batch * 2));
+        f.window.files().saveAs();
+        QTRY_VERIFY(!f.document.path().isEmpty());
+        const auto saved = readPlan(f.answers.save.toStdString());
+        QVERIFY(saved);
+        QCOMPARE(saved->workload.globalBatch, batch * 2);
+    }
+    void aFirstPlanThatCannotBeOpenedGivesWayToTheSampleAndSaysWhy()
+    {
+        WindowFixture f;
+        const PlanPtr before = f.document.plan();
+        f.window.files().openAtStart(f.folder.filePath("nowhere.trainyard.json"));
+        QTRY_VERIFY(f.document.plan() != before);
+        f.settle();
+        QVERIFY(!f.document.plan()->cluster.datacenters.empty());
+        QVERIFY(f.document.path().isEmpty());
+        QVERIFY(f.window.messages().text("start").contains("nowhere"));
+    }
+    void aPlanThatCannotBeEvaluatedSaysSoAndShowsNoNumbersOfAnother()
+    {
+        WindowFixture f;
+        const QString numbers = f.numbers();
+        Plan next = *f.document.plan();
+        next.workload.inlineModel.reset();
+        next.workload.model = "no-such-model";
+        f.document.apply(std::make_shared<const Plan>(next));
+        QTRY_VERIFY(f.window.messages().kinds().contains("evaluation"));
+        QVERIFY(!f.bridge.isStale());
+        QVERIFY(!f.window.workbench().timeline->evaluation());
+        QVERIFY(f.numbers() != numbers);
+        QVERIFY(!f.window.commands().trigger("plan.pinBaseline"));
+        QVERIFY(f.window.commands().trigger("edit.undo"));
+        f.settle();
+        QCOMPARE(f.numbers(), numbers);
+        QVERIFY(!f.window.messages().kinds().contains("evaluation"));
+        QVERIFY(f.window.commands().trigger("plan.pinBaseline"));
     }
     void theTitleCarriesTheModifiedMarkUntilUndone()
     {

@@ -2,7 +2,13 @@
 // The main job in the whole window: GPUs dragged between datacenters, by mouse and by keyboard.
 #include "window_fixture.h"
 
+#include "views/plots/curve_plot.h"
+#include "views/plots/curves_panel.h"
+#include "views/timeline/timeline_view.h"
 #include "views/window/status_line.h"
+
+#include <algorithm>
+#include <numeric>
 
 using namespace trainyard;
 
@@ -22,6 +28,21 @@ QStringList values(const QString &tsv)
     return all;
 }
 
+/// What the timeline and the curves below it show.
+struct Drawn {
+    PlanPtr plan;
+    Nanoseconds duration;
+    QString utilization;
+};
+
+Drawn drawn(WindowFixture &f)
+{
+    const EvaluationPtr shown = f.window.workbench().timeline->evaluation();
+    CurvePlot *utilization = f.window.workbench().curves->plot(CurvesPanel::Tab::Utilization);
+    (void)utilization->chart();    // draws what waits to be drawn
+    return {shown->plan, shown->timeline.duration, utilization->toTsv()};
+}
+
 } // namespace
 
 class GesturesTest : public QObject {
@@ -32,6 +53,7 @@ private slots:
         WindowFixture f;
         const PlanPtr before = f.document.plan();
         const QString numbersBefore = f.numbers();
+        const Drawn drawnBefore = drawn(f);
         const QPoint from = f.nodeAt(0, 23), to = f.titleOf(2);
         QTest::mousePress(f.map(), Qt::LeftButton, Qt::NoModifier, from);
         for (int step = 1; step <= 8; ++step)
@@ -40,6 +62,10 @@ private slots:
         f.settle();
         const QString numbersInTheAir = f.numbers();
         QVERIFY(values(numbersInTheAir) != values(numbersBefore));
+        const Drawn drawnInTheAir = drawn(f);
+        QCOMPARE(drawnInTheAir.plan, f.document.shownPlan());
+        QVERIFY(drawnInTheAir.duration != drawnBefore.duration);
+        QVERIFY(drawnInTheAir.utilization != drawnBefore.utilization);
         QCOMPARE(f.document.plan(), before);
         QVERIFY2(f.window.workbench().status->text().contains("8 GPUs"), qPrintable(f.window.workbench().status->text()));
 
@@ -49,15 +75,22 @@ private slots:
         QCOMPARE(gpusIn(f.document.plan(), 0), gpusIn(before, 0) - 8);
         QCOMPARE(gpusIn(f.document.plan(), 2), gpusIn(before, 2) + 8);
         QCOMPARE(values(f.numbers()), values(numbersInTheAir));
+        QCOMPARE(drawn(f).plan, f.document.plan());
+        QCOMPARE(drawn(f).duration, drawnInTheAir.duration);
+        QCOMPARE(drawn(f).utilization, drawnInTheAir.utilization);
         QCOMPARE(f.document.undoStack().undoText(), QStringLiteral("Move 8 GPUs Virginia → Oregon"));
 
         const PlanPtr moved = f.document.plan();
+        const QString numbersMoved = f.numbers();
         QVERIFY(f.window.commands().trigger("edit.undo"));
         f.settle();
         QCOMPARE(f.document.plan(), before);
         QCOMPARE(f.numbers(), numbersBefore);
         QVERIFY(f.window.commands().trigger("edit.redo"));
+        f.settle();
         QCOMPARE(f.document.plan(), moved);
+        QCOMPARE(f.numbers(), numbersMoved);
+        QCOMPARE(drawn(f).utilization, drawnInTheAir.utilization);
     }
     void escapePutsADragBack()
     {
@@ -89,12 +122,20 @@ private slots:
                 QTest::keyClick(f.map(), key);
         }
         QVERIFY(f.document.isPreviewing());
+        QTest::keyClicks(f.map(), "8");
         f.settle();
         QVERIFY(values(f.numbers()) != values(numbersBefore));
+        QCOMPARE(drawn(f).plan, f.document.shownPlan());
         QTest::keyClick(f.map(), Qt::Key_Return);
         f.settle();
         QCOMPARE(f.document.undoStack().count(), 1);
-        QVERIFY(*f.document.plan() != *before);
+        std::vector<int> changes;
+        for (int i = 0; i < int(before->cluster.datacenters.size()); ++i)
+            changes.push_back(gpusIn(f.document.plan(), i) - gpusIn(before, i));
+        std::ranges::sort(changes);
+        QCOMPARE(changes.front(), -8);
+        QCOMPARE(changes.back(), 8);
+        QCOMPARE(std::accumulate(changes.begin(), changes.end(), 0), 0);
         QVERIFY(f.window.commands().trigger("edit.undo"));
         f.settle();
         QCOMPARE(f.document.plan(), before);
@@ -114,6 +155,15 @@ private slots:
         QVERIFY(f.numbers().section('\n', 0, 0).section('\t', 2).isEmpty());
         QVERIFY(f.window.commands().trigger("plan.clearBaseline"));
         QVERIFY(!f.window.commands().trigger("plan.clearBaseline"));
+    }
+    void aBaselineIsOfThePlanThatIsOpen()
+    {
+        WindowFixture f;
+        QVERIFY(f.window.commands().trigger("plan.pinBaseline"));
+        f.document.openAsNew(WindowFixture::samplePath("mixed-lab"));
+        QTRY_VERIFY(!f.bridge.baseline());
+        f.settle();
+        QVERIFY(f.numbers().section('\n', 0, 0).section('\t', 2).isEmpty());
     }
 };
 
