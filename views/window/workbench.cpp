@@ -176,6 +176,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         strategies->setPlan(plan);
         workload->setPlan(plan);
         why->setPlan(plan);
+        problems->setPlan(plan);
         m_models.effects.setPlan(plan);
     }
     m_models.bridge.request(plan, isPreview ? Urgency::Hover : Urgency::Settle);
