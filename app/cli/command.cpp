@@ -60,7 +60,7 @@ ExpectedAll<Plan> withSettings(Plan plan, const std::vector<std::string> &settin
 
 void addSetOption(CLI::App &command, std::vector<std::string> &settings)
 {
-    command.add_option("--set", settings, "Set a dotted key of the plan first, e.g. wan.sharing=temporal; may be repeated")
+    command.add_option("--set", settings, "Set a dotted key of the plan first, e.g. memory.recompute=full; may be repeated")
         ->option_text("KEY=VALUE")
         ->allow_extra_args(false);
 }

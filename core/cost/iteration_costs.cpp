@@ -58,9 +58,9 @@ Expected<void> checkSize(const Workload &workload)
         operations += 2.0 * p.pipeline * p.virtualPipeline * pipelines.microBatches;
     if (operations <= kMostOperations)
         return {};
-    return std::unexpected(Error{ErrorCode::BadValue, "workload.micro_batch",
-                                 std::to_string(p.pipeline * p.virtualPipeline) + " virtual stages of "
-                                     + std::to_string(workload.layout.classes.front().microBatches) + " micro-batches are too many to simulate",
+    return std::unexpected(Error{ErrorCode::BadValue, "workload.global_batch",
+                                 "gives " + std::to_string(p.pipeline * p.virtualPipeline) + " virtual stages "
+                                     + std::to_string(workload.layout.classes.front().microBatches) + " micro-batches each, too many to simulate",
                                  "larger micro-batches or more replicas, 10 million operations in each direction at most"});
 }
 
@@ -80,7 +80,7 @@ Expected<void> checkLength(const IterationCosts &costs)
     }
     if (ticks < 4e18)
         return {};
-    return std::unexpected(Error{ErrorCode::BadValue, "profile", "the iteration would take more than a hundred years",
+    return std::unexpected(Error{ErrorCode::BadValue, "profile", "makes the iteration last more than a hundred years",
                                  "shorter stage times or faster links"});
 }
 

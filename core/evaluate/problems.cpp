@@ -234,7 +234,8 @@ Problem unseatedProblem(const Workload &workload, const Layout &layout, const Ca
 Problem scheduleProblem(const Workload &workload, const Error &error, const Catalogue &catalogue, bool offerFixes)
 {
     const Plan &plan = *workload.plan;
-    Problem problem{Severity::Blocking, "The schedule cannot be built: " + error.what + (error.right.empty() ? "" : "; " + error.right + " would do"),
+    const std::string subject = error.where.substr(error.where.rfind('.') + 1);   // what the fault's sentence is about
+    Problem problem{Severity::Blocking, "The schedule cannot be built: " + subject + (subject.empty() ? "" : " ") + error.what + (error.right.empty() ? "" : "; " + error.right + " would do"),
                     error.where.empty() ? "schedule" : error.where, {}};
     if (!offerFixes)
         return problem;
@@ -246,7 +247,8 @@ Problem scheduleProblem(const Workload &workload, const Error &error, const Cata
             break;
         }
     }
-    fixes.push_back(fixOf(plan, "Schedule 1F1B", [](Plan &p) {
+    const bool isPlain = plan.schedule == ScheduleKind::OneFOneB;
+    fixes.push_back(fixOf(plan, isPlain ? "One chunk a stage" : "Schedule 1F1B", [](Plan &p) {
         p.schedule = ScheduleKind::OneFOneB;
         p.parallelism.virtualPipeline = 1;
     }));

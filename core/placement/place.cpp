@@ -139,7 +139,7 @@ std::string tooFewGpus(const Workload &workload, const Seating &seating, int dat
         seats += seating.capacity(d);
     const int groupSize = p.tensor * p.context;
     std::string text = std::to_string(p.pipeline) + " stages of " + std::to_string(data * groupSize) + " GPUs ("
-        + std::to_string(data) + " replicas of " + std::to_string(groupSize) + ") cannot be seated";
+        + std::to_string(data) + (data == 1 ? " replica of " : " replicas of ") + std::to_string(groupSize) + ") cannot be seated";
     if (seats < p.pipeline * data)
         return text + ": " + std::to_string(p.pipeline * data * groupSize) + " GPUs are needed, "
             + std::to_string(seats * groupSize) + " can serve in whole tensor groups";
@@ -214,7 +214,7 @@ Layout placeDataAcross(const Workload &workload)
     if (data == 0 || data > possible) {
         Layout none = seating.finish(PlacementMode::DataAcross, 0);
         const int whole = stages * plan.parallelism.tensor * plan.parallelism.context;
-        none.unseated = std::to_string(std::max(1, data)) + " whole pipelines of " + std::to_string(whole)
+        none.unseated = std::to_string(std::max(1, data)) + (data > 1 ? " whole pipelines of " : " whole pipeline of ") + std::to_string(whole)
             + " GPUs, each in one datacenter, cannot be seated: linked datacenters hold " + std::to_string(possible);
         return none;
     }
