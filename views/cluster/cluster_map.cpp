@@ -70,8 +70,7 @@ void ClusterMap::setPlan(PlanPtr plan)
     m_plan = std::move(plan);
     if (!sameShape) {
         setSelection({});
-        m_hover.reset();
-        m_hoverHit = {};
+        forgetHover();
         if (m_focus && (!m_plan || m_focus->island >= int(m_plan->cluster.datacenters.size())))
             m_focus.reset();
     }

@@ -88,6 +88,7 @@ private:
     [[nodiscard]] QString hint() const;
     [[nodiscard]] MapOverlay overlay() const;
     [[nodiscard]] QStringList hoverCard() const;
+    void forgetHover();
     [[nodiscard]] MapGhost ghost() const;
     void showPreview();                                        // the previewed plan's contents, once they are known
     void setSelection(MapSelection selection);

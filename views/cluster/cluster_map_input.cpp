@@ -34,6 +34,7 @@ void ClusterMap::mousePressEvent(QMouseEvent *event)
 void ClusterMap::mouseMoveEvent(QMouseEvent *event)
 {
     const QPointF at = event->position();
+    m_hoverAt = at;
     if (m_gesture.mode() == MapGesture::Mode::Idle) {
         updateHover(at, event->modifiers());
         return;
@@ -87,9 +88,16 @@ void ClusterMap::wheelEvent(QWheelEvent *event)
 
 void ClusterMap::leaveEvent(QEvent *)
 {
+    forgetHover();
+    m_hoverAt = {-1, -1};                  // nowhere: a modifier key must not find the old place again
+    update();
+}
+
+/// What the pointer rested on before a carry must not come back after it, when the pointer is elsewhere.
+void ClusterMap::forgetHover()
+{
     m_hover.reset();
     m_hoverHit = {};
-    update();
 }
 
 void ClusterMap::focusOutEvent(QFocusEvent *event)
@@ -215,6 +223,7 @@ bool ClusterMap::pickUp()
     if (carry.isEmpty())
         return false;
     const int from = carry.island;
+    forgetHover();
     m_typedAmount.clear();
     m_gesture.pickUp(std::move(carry), from);
     syncPreview();
@@ -224,7 +233,7 @@ bool ClusterMap::pickUp()
 
 void ClusterMap::beginCarry()
 {
-    m_hover.reset();
+    forgetHover();
     setFocus(Qt::MouseFocusReason);        // so that Esc reaches the map
     m_keyboard = false;
     const Carry &carry = m_gesture.carry();
