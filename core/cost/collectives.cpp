@@ -30,6 +30,17 @@ Seconds halfTime(Bytes size, const RankGroup &group)
 
 } // namespace
 
+Link deviceLink(const GpuSpec &gpu, const NetworkSpec &network)
+{
+    return gpu.linkGBps > 0 ? Link{gbytesPerSecond(gpu.linkGBps), &network.device}
+                            : Link{gbytesPerSecond(gpu.pcieGBps), &network.pcie};
+}
+
+Link fabricLink(BytesPerSecond perGpu, const NetworkSpec &network)
+{
+    return {perGpu, &network.fabric};
+}
+
 Seconds transferTime(Bytes volume, double steps, const Link &link)
 {
     const LinkClass &kind = *link.kind;
@@ -72,6 +83,16 @@ Seconds allToAllTime(Bytes size, const RankGroup &group)
     const Seconds inside = local > 1 ? transferTime(size * insideShare, local - 1, group.inside) : Seconds{};
     const Seconds between = betweenShare > 0 ? transferTime(size * betweenShare, group.nodes() - 1, group.between) : Seconds{};
     return std::max(inside, between);
+}
+
+Seconds expertDispatchTime(const ExpertTraffic &traffic, const RankGroup &group)
+{
+    return allToAllTime(traffic.tokenBytes * traffic.tokens * double(traffic.choices), group);
+}
+
+Seconds expertCombineTime(const ExpertTraffic &traffic, const RankGroup &group)
+{
+    return expertDispatchTime(traffic, group);
 }
 
 } // namespace trainyard

@@ -5,6 +5,7 @@
 // ring of every local rank over its own NIC, all-gather inside. Formulas in docs/model.md, "Collectives".
 
 #include "core/base/units.h"
+#include "core/hardware/gpu_spec.h"
 #include "core/hardware/network_spec.h"
 
 namespace trainyard {
@@ -21,6 +22,11 @@ struct RankGroup {
     [[nodiscard]] int nodes() const { return (ranks + ranksPerNode - 1) / ranksPerNode; }
 };
 
+/// The way of this GPU to its neighbours: NVLink, xGMI, or PCIe where it has neither.
+[[nodiscard]] Link deviceLink(const GpuSpec &gpu, const NetworkSpec &network);
+/// The way through a datacenter's fabric, of one GPU's share of the NICs.
+[[nodiscard]] Link fabricLink(BytesPerSecond perGpu, const NetworkSpec &network);
+
 /// Moving `volume` bytes in or out of one GPU in `steps` dependent steps.
 [[nodiscard]] Seconds transferTime(Bytes volume, double steps, const Link &link);
 
@@ -30,5 +36,12 @@ struct RankGroup {
 [[nodiscard]] Seconds allGatherTime(Bytes size, const RankGroup &group);
 /// Every rank sends size / ranks to every other; flat, NVLink and NIC parts side by side.
 [[nodiscard]] Seconds allToAllTime(Bytes size, const RankGroup &group);
+
+/// Tokens on their way to their experts: each visits `choices` of them, `tokenBytes` a visit.
+struct ExpertTraffic { double tokens = 0; Bytes tokenBytes; int choices = 1; };
+/// Dispatch of one rank's tokens to the group. A token crosses to a rank once, however many of its experts live there.
+[[nodiscard]] Seconds expertDispatchTime(const ExpertTraffic &traffic, const RankGroup &group);
+/// The way back: the weighted sum of each token's results.
+[[nodiscard]] Seconds expertCombineTime(const ExpertTraffic &traffic, const RankGroup &group);
 
 } // namespace trainyard
