@@ -33,14 +33,14 @@ void recomputeEverywhere(Program &program)
 {
     for (auto &device : program.order) {
         for (Op &op : device)
-            op.recomputes = op.kind != OpKind::Forward;
+            op.recomputes = op.kind == OpKind::Backward || op.kind == OpKind::InputGrad;
     }
 }
 
 ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
 {
     const Plan &plan = *workload.plan;
-    ScheduleShape shape{plan.parallelism.pipeline, pipelines.microBatches, plan.parallelism.virtualPipeline, {}};
+    ScheduleShape shape{plan.parallelism.pipeline, pipelines.microBatches, chunksPerStage(plan), {}};
     if (plan.profile && !plan.profile->inFlight.empty()) {
         shape.inFlightLimit = plan.profile->inFlight;
         shape.inFlightLimit.resize(std::size_t(shape.devices), plan.profile->inFlight.front());
@@ -48,18 +48,31 @@ ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
     return shape;
 }
 
+ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement)
+{
+    const int devices = int(costs.tail.size()), virtualStages = int(costs.ops.size()), chunks = virtualStages / devices;
+    ScheduleTimes times;
+    for (int q = 0; q < virtualStages; ++q) {
+        const OpTimes &op = costs.ops[std::size_t(deviceAt(placement, devices, q) * chunks + q / devices)];
+        times.stages.push_back({op.forward, op.inputGrad, op.weightGrad});
+    }
+    for (const BoundaryTimes &b : costs.boundaries)
+        times.boundaries.push_back(std::max(b.hold[0] + b.latency[0], b.hold[1] + b.latency[1]));
+    return times;
+}
+
 /// More operations than a timeline can hold in memory are refused before they are made.
 Expected<void> checkSize(const Workload &workload)
 {
     constexpr double kMostOperations = 2e7;
     double operations = 0;
-    const Parallelism &p = workload.plan->parallelism;
+    const int virtualStages = workload.plan->parallelism.pipeline * chunksPerStage(*workload.plan);
     for (const PipelineClass &pipelines : workload.layout.classes)
-        operations += 2.0 * p.pipeline * p.virtualPipeline * pipelines.microBatches;
+        operations += 2.0 * virtualStages * pipelines.microBatches;
     if (operations <= kMostOperations)
         return {};
     return std::unexpected(Error{ErrorCode::BadValue, "workload.global_batch",
-                                 "gives " + std::to_string(p.pipeline * p.virtualPipeline) + " virtual stages "
+                                 "gives " + std::to_string(virtualStages) + " virtual stages "
                                      + std::to_string(workload.layout.classes.front().microBatches) + " micro-batches each, too many to simulate",
                                  "larger micro-batches or more replicas, 10 million operations in each direction at most"});
 }
@@ -105,11 +118,6 @@ Expected<Costs> cost(const Workload &workload)
         acrossSites.push_back(wanReduceTime(workload, stage, stageGradient(workload, stage), costs.wanLinks));
     StageCoster coster(workload);
     for (const PipelineClass &pipelines : workload.layout.classes) {
-        auto program = makeProgram(plan.schedule, shapeOf(workload, pipelines));
-        if (!program)
-            return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage)
-            recomputeEverywhere(*program);
         PipelineCosts shape;
         shape.pipelines = pipelines.pipelines;
         std::vector<StageCosts> &stages = costs.stages.emplace_back();
@@ -120,14 +128,19 @@ Expected<Costs> cost(const Workload &workload)
                 shape.ops.push_back(opTimes(chunk));
             shape.tail.push_back(tailTimes(workload, stages.back()));
         }
-        const int virtualStages = program->virtualStages();
-        for (int q = 0; q + 1 < virtualStages; ++q) {
-            const int from = program->deviceOf(q), to = program->deviceOf(q + 1);
+        const ChunkPlacement placement = chunkPlacement(plan.schedule);
+        for (int q = 0; q + 1 < int(shape.ops.size()); ++q) {
+            const int from = deviceAt(placement, devices, q), to = deviceAt(placement, devices, q + 1);
             shape.boundaries.push_back(from == to ? BoundaryTimes{}
                                                   : boundaryTimes(workload, pipelines, pipelines.seats[std::size_t(from)],
                                                                   pipelines.seats[std::size_t(to)], coster.site(pipelines, from),
                                                                   costs.wanLinks));
         }
+        auto program = makeProgram(plan.schedule, shapeOf(workload, pipelines), scheduleTimes(shape, placement));
+        if (!program)
+            return std::unexpected(program.error());
+        if (workload.stack.recomputesLastStage)
+            recomputeEverywhere(*program);
         shape.program = std::move(*program);
         costs.iteration.classes.push_back(std::move(shape));
     }

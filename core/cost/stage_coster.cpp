@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/stage_coster.h"
 
+#include "core/schedule/chunks.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
 {
     const Plan &plan = *m_work.plan;
     const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
-    StageCosts result = plan.profile ? profiledStage(m_work, stage, plan.parallelism.virtualPipeline) : computedStage(costs, stage);
+    StageCosts result = plan.profile ? profiledStage(m_work, stage, chunksPerStage(plan)) : computedStage(costs, stage);
     addTail(result, costs, stage);
     return result;
 }
@@ -186,7 +187,7 @@ StageParameters stageParameters(const Workload &workload, int stage)
             sum.dense += embeddingParameters(model) / p.tensor;
         if (chunk.hasHead)
             sum.dense += headParameters(model) / p.tensor;
-        if (chunk.hasHead && model.tiedEmbeddings && p.pipeline > 1)
+        if (chunk.hasHead && model.tiedEmbeddings && !workload.layout.chunks[std::size_t(stage)].front().hasEmbedding)
             sum.dense += double(model.vocab) * model.hidden / p.tensor;   // the tied matrix lives on both ends
     }
     return sum;

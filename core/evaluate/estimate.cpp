@@ -3,6 +3,7 @@
 
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan_traffic.h"
+#include "core/schedule/chunks.h"
 
 #include <algorithm>
 
@@ -28,7 +29,7 @@ Pipeline pipelineOf(const Workload &workload)
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
     Pipeline pipeline;
     pipeline.microBatches = fullest.microBatches;
-    pipeline.chunks = workload.plan->parallelism.virtualPipeline;
+    pipeline.chunks = chunksPerStage(*workload.plan);
     const int count = workload.plan->parallelism.pipeline;
     pipeline.stages.reserve(std::size_t(count));
     for (int stage = 0; stage < count; ++stage) {

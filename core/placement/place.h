@@ -6,6 +6,7 @@
 // pipeline; a tensor group stays in one node, a replica of a stage in one pool.
 
 #include "core/placement/resolve.h"
+#include "core/schedule/chunks.h"
 
 namespace trainyard {
 
@@ -17,7 +18,8 @@ namespace trainyard {
 [[nodiscard]] std::vector<PlacementMode> candidateModes(const Plan &plan);
 
 /// Layers of each virtual stage. Where they do not divide, middle stages take the remainder, since the first and the
-/// last also hold the embedding and the head.
-[[nodiscard]] std::vector<std::vector<StageChunk>> splitLayers(const ModelSpec &model, int stages, int chunksPerStage);
+/// last also hold the embedding and the head: under V placement one device holds both.
+[[nodiscard]] std::vector<std::vector<StageChunk>> splitLayers(const ModelSpec &model, int stages, int chunksPerStage,
+                                                               ChunkPlacement placement = ChunkPlacement::Loop);
 
 } // namespace trainyard

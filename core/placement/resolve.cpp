@@ -2,6 +2,7 @@
 #include "core/placement/resolve.h"
 
 #include "core/plan/validate.h"
+#include "core/schedule/chunks.h"
 #include "core/workload/resolve_model.h"
 
 namespace trainyard {
@@ -47,9 +48,9 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                           std::to_string(p.tensor) + " does not divide the model's " + std::to_string(model.heads) + " attention heads",
                           "a divisor of " + std::to_string(model.heads)});
     // The embedding and the head may have a virtual stage of their own, as in Llama 3 405B.
-    if (model.layers + 2 < p.pipeline * p.virtualPipeline)
+    if (const int virtualStages = p.pipeline * chunksPerStage(plan); model.layers + 2 < virtualStages)
         errors.push_back({ErrorCode::BadValue, "parallelism.pipeline",
-                          std::to_string(p.pipeline * p.virtualPipeline) + " virtual stages for " + std::to_string(model.layers) + " layers",
+                          std::to_string(virtualStages) + " virtual stages for " + std::to_string(model.layers) + " layers",
                           "at most one virtual stage a layer, and one each for embedding and head"});
     if (model.isMoe() && p.data && (std::int64_t(p.tensor) * p.context * *p.data) % (std::int64_t(p.expert) * p.expertTensor) != 0)
         errors.push_back({ErrorCode::BadValue, "parallelism.expert",

@@ -154,8 +154,8 @@ Layout Seating::finish(PlacementMode mode, int data) const
     layout.mode = mode;
     layout.data = data;
     if (data > 0) {
-        const Parallelism &parallelism = m_workload.plan->parallelism;
-        layout.chunks = splitLayers(m_workload.model, parallelism.pipeline, parallelism.virtualPipeline);
+        const Plan &plan = *m_workload.plan;
+        layout.chunks = splitLayers(m_workload.model, plan.parallelism.pipeline, chunksPerStage(plan), chunkPlacement(plan.schedule));
         for (const Piece &piece : m_pieces)
             addRuns(piece, layout);
         makeClasses(layout);

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-std::vector<std::vector<StageChunk>> splitLayers(const ModelSpec &model, int stages, int chunksPerStage)
+std::vector<std::vector<StageChunk>> splitLayers(const ModelSpec &model, int stages, int chunksPerStage, ChunkPlacement placement)
 {
     const int virtualStages = stages * chunksPerStage;
     std::vector<int> count(static_cast<std::size_t>(virtualStages), model.layers / virtualStages);
@@ -23,7 +23,7 @@ std::vector<std::vector<StageChunk>> splitLayers(const ModelSpec &model, int sta
         ofStage.resize(static_cast<std::size_t>(chunksPerStage));
     int layer = 0;
     for (int q = 0; q < virtualStages; ++q) {
-        StageChunk &chunk = chunks[std::size_t(q % stages)][std::size_t(q / stages)];
+        StageChunk &chunk = chunks[std::size_t(deviceAt(placement, stages, q))][std::size_t(q / stages)];
         chunk.firstLayer = layer;
         chunk.layers = count[std::size_t(q)];
         for (int i = 0; i < chunk.layers; ++i)

@@ -11,6 +11,8 @@ namespace trainyard::schedules {
 [[nodiscard]] Expected<Program> oneFOneB(const ScheduleShape &shape);
 [[nodiscard]] Expected<Program> interleaved(const ScheduleShape &shape);
 [[nodiscard]] Expected<Program> breadthFirst(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> zbH1(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> zbH2(const ScheduleShape &shape);
 
 /// BadValue where a stage may hold fewer micro-batches than `needed[device]`.
 [[nodiscard]] Expected<void> checkInFlight(const ScheduleShape &shape, const std::vector<int> &needed, const char *schedule);
@@ -24,6 +26,14 @@ namespace trainyard::schedules {
 [[nodiscard]] inline Op backward(int chunk, int microBatch)
 {
     return {OpKind::Backward, true, static_cast<std::int16_t>(chunk), microBatch};
+}
+[[nodiscard]] inline Op inputGrad(int chunk, int microBatch)
+{
+    return {OpKind::InputGrad, true, static_cast<std::int16_t>(chunk), microBatch};
+}
+[[nodiscard]] inline Op weightGrad(int chunk, int microBatch)
+{
+    return {OpKind::WeightGrad, false, static_cast<std::int16_t>(chunk), microBatch};
 }
 
 } // namespace trainyard::schedules

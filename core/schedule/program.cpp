@@ -16,6 +16,7 @@ struct Generator {
     ScheduleKind kind;
     const char *name;
     Expected<Program> (*make)(const ScheduleShape &);
+    Expected<Program> (*makeByTimes)(const ScheduleShape &, const ScheduleTimes &) = nullptr;
 };
 
 constexpr std::array kGenerators{
@@ -23,6 +24,8 @@ constexpr std::array kGenerators{
     Generator{ScheduleKind::OneFOneB, "1f1b", schedules::oneFOneB},
     Generator{ScheduleKind::Interleaved, "interleaved", schedules::interleaved},
     Generator{ScheduleKind::BreadthFirst, "breadth-first", schedules::breadthFirst},
+    Generator{ScheduleKind::ZbH1, "zb-h1", schedules::zbH1},
+    Generator{ScheduleKind::ZbH2, "zb-h2", schedules::zbH2},
 };
 
 std::string availableNames()
@@ -56,6 +59,14 @@ Expected<void> checkShape(const ScheduleShape &shape)
     return {};
 }
 
+Expected<void> checkTimes(const ScheduleTimes &times, const ScheduleShape &shape)
+{
+    const auto stages = static_cast<std::size_t>(shape.devices) * static_cast<std::size_t>(shape.chunks);
+    if (times.stages.empty() || (times.stages.size() == stages && times.boundaries.size() + 1 == stages))
+        return {};
+    return std::unexpected(Error{ErrorCode::Internal, "schedule", "times that do not fit the program's shape", ""});
+}
+
 /// A backward of the last virtual stage right after its own forward finds its activations where the forward left them.
 void spareRecomputeAfterOwnForward(Program &program)
 {
@@ -72,25 +83,7 @@ void spareRecomputeAfterOwnForward(Program &program)
 
 } // namespace
 
-int FixedOrder::virtualStage(int device, int chunk) const
-{
-    if (placement == ChunkPlacement::V && chunk % 2 == 1)
-        return (chunk + 1) * shape.devices - 1 - device;
-    return chunk * shape.devices + device;
-}
-
-int FixedOrder::deviceOf(int virtualStage) const
-{
-    const int inChunk = virtualStage % shape.devices;
-    return placement == ChunkPlacement::V && chunkOf(virtualStage) % 2 == 1 ? shape.devices - 1 - inChunk : inChunk;
-}
-
-int FixedOrder::chunkOf(int virtualStage) const
-{
-    return virtualStage / shape.devices;
-}
-
-Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape)
+Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, const ScheduleTimes &times)
 {
     const auto generator = std::ranges::find(kGenerators, kind, &Generator::kind);
     if (generator == kGenerators.end())
@@ -100,7 +93,9 @@ Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape)
     ScheduleShape full = shape;
     if (full.inFlightLimit.size() == 1)
         full.inFlightLimit.resize(static_cast<std::size_t>(shape.devices), shape.inFlightLimit.front());
-    auto program = generator->make(full);
+    if (const auto checked = checkTimes(times, shape); !checked)
+        return std::unexpected(checked.error());
+    auto program = generator->makeByTimes ? generator->makeByTimes(full, times) : generator->make(full);
     if (program)
         spareRecomputeAfterOwnForward(*program);
     return program;
@@ -111,18 +106,18 @@ bool isScheduleAvailable(ScheduleKind kind)
     return std::ranges::find(kGenerators, kind, &Generator::kind) != kGenerators.end();
 }
 
-std::vector<double> peakInFlight(const Program &program)
+std::vector<double> peakInFlight(const Program &program, double keptForWeightGrad)
 {
     std::vector<double> peaks;
     for (const std::vector<Op> &order : program.order) {
-        int alive = 0, peak = 0;
+        int whole = 0, kept = 0;   // chunks with all their activations, and with what the weight gradient needs
+        double peak = 0;
         for (const Op &op : order) {
-            if (op.kind == OpKind::Forward)
-                peak = std::max(peak, ++alive);
-            else if (op.kind == OpKind::Backward || op.kind == OpKind::WeightGrad)
-                --alive;
+            whole += (op.kind == OpKind::Forward) - (op.kind == OpKind::Backward || op.kind == OpKind::InputGrad);
+            kept += (op.kind == OpKind::InputGrad) - (op.kind == OpKind::WeightGrad);
+            peak = std::max(peak, whole + kept * keptForWeightGrad);
         }
-        peaks.push_back(static_cast<double>(peak) / program.shape.chunks);
+        peaks.push_back(peak / program.shape.chunks);
     }
     return peaks;
 }

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The order of work on each device of a pipeline: what a schedule generator returns. Durations play no part here.
-// A device holds `chunks` virtual stages; the placement says which: loop  q = chunk * devices + device,
-// V  q = device (chunk 0) or 2 * devices - 1 - device (chunk 1), as in docs/model.md "Schedules".
+// The order of work on each device of a pipeline: what a schedule generator returns, a pure function of the shape and,
+// for the schedules that decide by them, of the operations' times. A device holds `chunks` virtual stages; the placement
+// says which.
 
 #include "core/base/error.h"
-#include "core/plan/plan.h"
+#include "core/schedule/chunks.h"
 
 #include <cstdint>
 #include <vector>
@@ -23,8 +23,6 @@ struct Op {
     bool operator==(const Op &) const = default;
 };
 
-enum class ChunkPlacement : std::uint8_t { Loop, V };
-
 struct ScheduleShape {
     int devices = 1;               // pipeline stages p
     int microBatches = 1;          // m
@@ -33,6 +31,19 @@ struct ScheduleShape {
     /// the others cannot run with less than they need and say what that is.
     std::vector<int> inFlightLimit;
     bool operator==(const ScheduleShape &) const = default;
+};
+
+/// What list schedulers decide by, in any one unit. They look at three digits only, so that a small change of a time
+/// mostly leaves the order, and with it the timeline's topology, as it was. Empty: every operation takes equally long and
+/// nothing is sent.
+struct ScheduleTimes {
+    struct Stage {                 // of one virtual stage and one micro-batch
+        std::int64_t forward = 0, inputGrad = 0, weightGrad = 0;   // recompute counts to the input gradient
+        bool operator==(const Stage &) const = default;
+    };
+    std::vector<Stage> stages;     // per virtual stage
+    std::vector<std::int64_t> boundaries;   // between q and q + 1, one way, the slower one; 0 where both are on one device
+    bool operator==(const ScheduleTimes &) const = default;
 };
 
 /// Order fixed before the run. Later kinds of program (an order that may be bypassed, a policy that decides at run
@@ -44,9 +55,9 @@ struct FixedOrder {
     bool operator==(const FixedOrder &) const = default;
 
     [[nodiscard]] int virtualStages() const { return shape.devices * shape.chunks; }
-    [[nodiscard]] int virtualStage(int device, int chunk) const;
-    [[nodiscard]] int deviceOf(int virtualStage) const;
-    [[nodiscard]] int chunkOf(int virtualStage) const;
+    [[nodiscard]] int virtualStage(int device, int chunk) const { return virtualStageAt(placement, shape.devices, device, chunk); }
+    [[nodiscard]] int deviceOf(int virtualStage) const { return deviceAt(placement, shape.devices, virtualStage); }
+    [[nodiscard]] int chunkOf(int virtualStage) const { return virtualStage / shape.devices; }
 };
 
 using Program = FixedOrder;
@@ -55,13 +66,14 @@ using Program = FixedOrder;
 /// follows its own forward: those activations are still there (so 1f1b never recomputes on its last stage, and gpipe
 /// spares its first backward there). Errors: BadValue where the shape breaks the schedule's rule (interleaved needs m % p == 0
 /// and v > 1 …) or where this version has no generator for the kind; `right` says what would do.
-[[nodiscard]] Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, const ScheduleTimes &times = {});
 
 /// True where makeProgram knows the kind. The strategy panel offers only these.
 [[nodiscard]] bool isScheduleAvailable(ScheduleKind kind);
 
 /// Most activations alive at once on each device, in units of one micro-batch of the whole device (chunks count 1/v).
-/// A forward adds one chunk, the backward (or the weight gradient, where split) of it takes it away.
-[[nodiscard]] std::vector<double> peakInFlight(const Program &program);
+/// A forward adds one chunk, its backward takes it away. Where the backward is split, the input gradient leaves the share
+/// `keptForWeightGrad` of the chunk until the weight gradient (more than 1 where it recomputed what had been thrown away).
+[[nodiscard]] std::vector<double> peakInFlight(const Program &program, double keptForWeightGrad = 1);
 
 } // namespace trainyard

@@ -41,6 +41,7 @@ private slots:
     void nodesThatCannotHoldATensorGroupAreExplained();
     void unequalGpusOfASiteMakeClasses();
     void layersThatDoNotDivideGoToTheMiddle();
+    void aPipelineThatTurnsBackEndsWhereItBegan();
 };
 
 void TestPlace::everyGpuIsUsedOnceOrIdleForAReason()
@@ -213,6 +214,19 @@ void TestPlace::layersThatDoNotDivideGoToTheMiddle()
     QCOMPARE(single.front().front().layers, 0);
     QCOMPARE(single.back().back().layers, 0);
     QCOMPARE(single[1].front().layers, 1);
+}
+
+void TestPlace::aPipelineThatTurnsBackEndsWhereItBegan()
+{
+    ModelSpec model;
+    model.layers = 22;
+    const auto chunks = splitLayers(model, 4, 2, ChunkPlacement::V);   // 2, 6 x 3, 2 with the ends taking less
+    QVERIFY(chunks[0][0].hasEmbedding && chunks[0][1].hasHead);
+    QVERIFY(!chunks[3][0].hasEmbedding && !chunks[3][1].hasHead);
+    QCOMPARE(chunks[3][0].firstLayer + chunks[3][0].layers, chunks[3][1].firstLayer);   // the turn stays on the last device
+    QCOMPARE(chunks[0][1].firstLayer + chunks[0][1].layers, 22);
+    QCOMPARE(chunks[0][0].layers + chunks[0][1].layers, 4);
+    QCOMPARE(chunks[1][0].layers + chunks[1][1].layers, 6);
 }
 
 QTEST_APPLESS_MAIN(TestPlace)

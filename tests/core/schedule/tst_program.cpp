@@ -182,7 +182,7 @@ void TestProgram::brokenRulesSayWhatWouldBeRight()
     QCOMPARE(fault(ScheduleKind::OneFOneB, {4, 8, 1, {0}}).code, ErrorCode::BadValue);
     QVERIFY(fault(ScheduleKind::GPipe, {4, 8, 1, {6}}).what.contains("8 micro-batches in flight on stage 0"));
     QVERIFY(makeProgram(ScheduleKind::GPipe, {4, 8, 1, {8}}).has_value());
-    QCOMPARE(QString::fromStdString(fault(ScheduleKind::ZbH1, {4, 8, 1, {}}).right), "one of gpipe, 1f1b, interleaved, breadth-first");
+    QVERIFY(fault(ScheduleKind::Atlas, {4, 8, 1, {}}).right.starts_with("one of gpipe, 1f1b, interleaved, breadth-first"));
     QVERIFY(isScheduleAvailable(ScheduleKind::Interleaved));
     QVERIFY(!isScheduleAvailable(ScheduleKind::Atlas));
 }

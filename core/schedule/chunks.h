@@ -1,0 +1,48 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which virtual stages a device of a pipeline holds. A pipeline of p devices with v chunks each has p * v virtual stages
+// in the order of the layers; the placement deals them to the devices. Placement of layers, costs, memory and programs
+// all ask here, so that a chunk's layers, its time and its operations are the same chunk's.
+
+#include "core/plan/plan.h"
+
+namespace trainyard {
+
+/// Loop: q = chunk * devices + device. V: every other chunk runs back, so that with two chunks device 0 holds the first
+/// and the last virtual stage.
+enum class ChunkPlacement : std::uint8_t { Loop, V };
+
+[[nodiscard]] constexpr int virtualStageAt(ChunkPlacement placement, int devices, int device, int chunk)
+{
+    return placement == ChunkPlacement::V && chunk % 2 == 1 ? (chunk + 1) * devices - 1 - device : chunk * devices + device;
+}
+[[nodiscard]] constexpr int deviceAt(ChunkPlacement placement, int devices, int virtualStage)
+{
+    const int inChunk = virtualStage % devices;
+    return placement == ChunkPlacement::V && virtualStage / devices % 2 == 1 ? devices - 1 - inChunk : inChunk;
+}
+
+[[nodiscard]] constexpr ChunkPlacement chunkPlacement(ScheduleKind kind)
+{
+    switch (kind) {
+    case ScheduleKind::ZbV:
+    case ScheduleKind::VHalf:
+    case ScheduleKind::VMin:
+    case ScheduleKind::DualPipeV:
+    case ScheduleKind::Hanayo: return ChunkPlacement::V;
+    default: return ChunkPlacement::Loop;
+    }
+}
+
+/// Chunks a device holds. Schedules that are made for two take two by themselves where the plan asks for one, its
+/// default; any other number is left for makeProgram to refuse.
+[[nodiscard]] constexpr int chunksPerStage(ScheduleKind kind, int virtualPipeline)
+{
+    return virtualPipeline == 1 && chunkPlacement(kind) == ChunkPlacement::V ? 2 : virtualPipeline;
+}
+[[nodiscard]] inline int chunksPerStage(const Plan &plan)
+{
+    return chunksPerStage(plan.schedule, plan.parallelism.virtualPipeline);
+}
+
+} // namespace trainyard
