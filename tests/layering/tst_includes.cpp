@@ -88,6 +88,13 @@ private slots:
         }));
     }
 
+    void validationIsTheTopRoomOfTheCore()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return source.isIn("core/") && !source.isIn("core/validation/") && include.startsWith(QLatin1String("\"core/validation/"));
+        }));
+    }
+
     void modelsHaveNoWidgets()
     {
         // The classes of Qt Widgets that a model could be tempted by; QUndoStack is in Qt Gui.
@@ -120,6 +127,9 @@ private slots:
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
             if (!include.endsWith(QLatin1String("_internal.h\"")))
+                return false;
+            // The JSON reader of plans also reads validation rows: one parser, one way to say what is wrong in a file.
+            if (include == QLatin1String("\"core/plan/json_document_internal.h\"") && source.isIn("core/validation/"))
                 return false;
             const QString folder = include.mid(1, include.lastIndexOf(QLatin1Char('/')));
             return !source.path.startsWith(folder);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/validation/embedded_files.h"
+#include "core/validation/row_reader_internal.h"
+#include "core/validation/rows.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+namespace trainyard {
+
+namespace {
+
+/// Files of resources/validation that hold no rows.
+constexpr std::string_view kOtherFiles[] = {"usable.json", "gates.json", "reached.json"};
+
+/// The build's own files: tests read them, so a fault is a broken build and not a user's.
+template <class T>
+T orAbort(ExpectedAll<T> loaded)
+{
+    if (loaded)
+        return *std::move(loaded);
+    for (const Error &error : loaded.error())
+        std::cerr << toString(error) << '\n';
+    std::abort();
+}
+
+} // namespace
+
+std::string_view embeddedValidationFile(std::string_view name)
+{
+    const auto files = embeddedValidationFiles();
+    const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
+    return found == files.end() ? std::string_view() : found->text;
+}
+
+const std::vector<RowSet> &builtinRows()
+{
+    static const std::vector<RowSet> sets = [] {
+        std::vector<RowSet> all;
+        for (const EmbeddedFile &file : embeddedValidationFiles()) {
+            if (std::ranges::find(kOtherFiles, file.name) == std::end(kOtherFiles))
+                all.push_back(orAbort(parseRows(file.text, std::string(file.name))));
+        }
+        std::ranges::stable_sort(all, {}, &RowSet::source);
+        return all;
+    }();
+    return sets;
+}
+
+const std::vector<LeftOutRow> &leftOutRows()
+{
+    static const std::vector<LeftOutRow> rows = [] {
+        const std::string_view text = embeddedValidationFile("usable.json");
+        return text.empty() ? std::vector<LeftOutRow>() : orAbort(parseLeftOut(text, "usable.json"));
+    }();
+    return rows;
+}
+
+} // namespace trainyard
