@@ -14,7 +14,7 @@ class App;
 
 namespace trainyard::cli {
 
-enum ExitCode : int { kDone = 0, kInfeasible = 1, kBadInput = 2, kInternal = 3 };
+enum ExitCode : int { kDone = 0, kInfeasible = 1, kBadInput = 2, kInternal = 3, kInterrupted = 130 };   // 130: as shells say it
 
 void addEvaluateCommand(CLI::App &app, int &exitCode);
 void addCompareCommand(CLI::App &app, int &exitCode);
@@ -23,6 +23,7 @@ void addReportCommand(CLI::App &app, int &exitCode);
 void addExportCommand(CLI::App &app, int &exitCode);
 void addCatalogCommand(CLI::App &app, int &exitCode);
 void addSchemaCommand(CLI::App &app, int &exitCode);
+void addValidateCommand(CLI::App &app, int &exitCode);
 
 /// Repeatable `--set KEY=VALUE`.
 void addSetOption(CLI::App &command, std::vector<std::string> &settings);

@@ -2,6 +2,7 @@
 #include "core/report/markdown_report.h"
 
 #include "core/plan/plan_diff.h"
+#include "core/report/markup.h"
 #include "core/report/metric_rows.h"
 #include "core/report/number_text.h"
 
@@ -9,23 +10,13 @@ namespace trainyard {
 
 namespace {
 
-/// A name must not end a table cell or start markup.
-std::string escaped(const std::string &text)
-{
-    std::string safe;
-    for (const char c : text) {
-        if (std::string_view("|\\`*_<>[]#").find(c) != std::string_view::npos)
-            safe += '\\';
-        safe += c == '\n' ? ' ' : c;
-    }
-    return safe;
-}
+using markup::markdownText;
 
 void addMetrics(std::string &text, const std::vector<NamedEvaluation> &plans)
 {
     text += "| |";
     for (const NamedEvaluation &plan : plans)
-        text += " " + escaped(plan.name) + " |";
+        text += " " + markdownText(plan.name) + " |";
     text += "\n|---|";
     for (std::size_t p = 0; p < plans.size(); ++p)
         text += "---:|";
@@ -65,7 +56,7 @@ void addLinks(std::string &text, const Evaluation &evaluation)
     text += "\n### WAN links\n\n| link | an iteration | use | connections |\n|---|---:|---:|---:|\n";
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const auto &between = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link)).between;
-        text += "| " + escaped(between[0]) + " \u2013 " + escaped(between[1]) + " | " + bytesText(use.totalBytes()) + " | "
+        text += "| " + markdownText(between[0]) + " \u2013 " + markdownText(between[1]) + " | " + bytesText(use.totalBytes()) + " | "
             + percentText(use.utilization) + " | " + (use.tcpConnections > 0 ? std::to_string(use.tcpConnections) : "\u2013") + " |\n";
     }
 }
@@ -74,24 +65,24 @@ void addLinks(std::string &text, const Evaluation &evaluation)
 
 std::string markdownReport(const std::vector<NamedEvaluation> &plans)
 {
-    std::string text = "# " + escaped(plans.front().name) + "\n\n";
+    std::string text = "# " + markdownText(plans.front().name) + "\n\n";
     addMetrics(text, plans);
     for (std::size_t p = 0; p < plans.size(); ++p) {
         const Evaluation &evaluation = *plans[p].evaluation;
-        text += "\n## " + escaped(plans[p].name) + "\n\n";
+        text += "\n## " + markdownText(plans[p].name) + "\n\n";
         text += evaluation.feasible() ? "Feasible." : "**Not feasible.**";
         if (!evaluation.metrics.confidence.label.empty())
             text += " Confidence: " + evaluation.metrics.confidence.label + ".";
         text += "\n";
         if (p > 0) {
-            text += "\nDifferences from " + escaped(plans.front().name) + ":\n\n";
+            text += "\nDifferences from " + markdownText(plans.front().name) + ":\n\n";
             for (const std::string &sentence : describeDifferences(*plans.front().evaluation->plan, *evaluation.plan))
-                text += "- " + escaped(sentence) + "\n";
+                text += "- " + markdownText(sentence) + "\n";
         }
         if (!evaluation.problems.empty())
             text += "\n### Problems\n\n";
         for (const Problem &problem : evaluation.problems)
-            text += std::string("- ") + (problem.severity == Severity::Blocking ? "**" + escaped(problem.text) + "**" : escaped(problem.text)) + "\n";
+            text += std::string("- ") + (problem.severity == Severity::Blocking ? "**" + markdownText(problem.text) + "**" : markdownText(problem.text)) + "\n";
         addMemory(text, evaluation);
         addLinks(text, evaluation);
     }

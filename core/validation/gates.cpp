@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/validation/gates.h"
+
+#include "core/report/metric_lookup.h"
+#include "core/validation/embedded_files.h"
+#include "core/validation/row_reader_internal.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+namespace trainyard {
+
+namespace {
+
+const std::vector<std::string> kStatistics{"mean_abs_error", "median_abs_error", "max_abs_error", "rank_correlation"};
+
+std::optional<double> valueOf(const ErrorStatistics &statistics, GateStatistic which)
+{
+    if (statistics.n == 0)
+        return std::nullopt;
+    switch (which) {
+    case GateStatistic::MeanAbsError: return statistics.meanAbs;
+    case GateStatistic::MedianAbsError: return statistics.medianAbs;
+    case GateStatistic::MaxAbsError: return statistics.maxAbs;
+    case GateStatistic::RankCorrelation: return statistics.rankCorrelation;
+    }
+    return std::nullopt;
+}
+
+bool counts(const Gate &gate, const ValidationResult &result)
+{
+    return result.status == RowStatus::Gated && result.source == gate.source && result.metric == gate.metric
+        && (gate.group.empty() || result.group == gate.group) && (!gate.role || result.role == *gate.role);
+}
+
+Gate readGate(const Json &json, const std::string &pointer, Faults &faults)
+{
+    Gate gate;
+    if (!checkObject(json, pointer, {"title", "source", "group", "metric", "statistic", "role", "limit", "aim"}, faults))
+        return gate;
+    gate.title = textAt(json, "title", pointer, faults, true);
+    gate.source = textAt(json, "source", pointer, faults, true);
+    gate.group = textAt(json, "group", pointer, faults);
+    gate.metric = textAt(json, "metric", pointer, faults, true);
+    if (const auto known = checkMetricName(gate.metric); !gate.metric.empty() && !known)
+        faults.add(pointer + "/metric", known.error().what, known.error().right, ErrorCode::UnknownName);
+    gate.statistic = GateStatistic(choiceAt(json, "statistic", kStatistics, pointer, faults));
+    if (json.contains("role"))
+        gate.role = choiceAt(json, "role", {"test", "fit"}, pointer, faults) == 1 ? RowRole::Fit : RowRole::Test;
+    const auto limit = numberAt(json, "limit", pointer, faults);
+    if (!limit)
+        faults.add(pointer + "/limit", "limit is missing", "a number, such as 0.06 for six percent");
+    gate.limit = limit.value_or(0);
+    if (const Json aim = json.value("aim", Json(false)); aim.is_boolean())
+        gate.isAim = aim.get<bool>();
+    else
+        faults.add(pointer + "/aim", "aim is " + detail::brief(aim), "true or false");
+    return gate;
+}
+
+} // namespace
+
+ExpectedAll<std::vector<Gate>> parseGates(std::string_view json, const std::string &fileName)
+{
+    const auto document = parseHeaded(json, fileName, "trainyard.validation-gates");
+    if (!document)
+        return std::unexpected(document.error());
+    Faults faults(fileName);
+    checkObject(*document, "", {"format", "version", "note", "gates"}, faults);
+    std::vector<Gate> gates;
+    const Json list = document->value("gates", Json::array());
+    for (std::size_t i = 0; i < list.size(); ++i)
+        gates.push_back(readGate(list[i], "/gates/" + std::to_string(i), faults));
+    if (faults.any())
+        return std::unexpected(faults.take());
+    return gates;
+}
+
+const std::vector<Gate> &builtinGates()
+{
+    static const std::vector<Gate> gates = [] {
+        auto parsed = parseGates(embeddedValidationFile("gates.json"), "gates.json");
+        if (parsed)
+            return *std::move(parsed);
+        for (const Error &error : parsed.error())   // the build's own file: a broken build
+            std::cerr << toString(error) << '\n';
+        std::abort();
+    }();
+    return gates;
+}
+
+std::vector<GateOutcome> gateOutcomes(std::span<const Gate> gates, std::span<const ValidationResult> results)
+{
+    std::vector<GateOutcome> outcomes;
+    for (const Gate &gate : gates) {
+        if (std::ranges::find(results, gate.source, &ValidationResult::source) == results.end())
+            continue;
+        std::vector<const ValidationResult *> counted;
+        for (const ValidationResult &result : results) {
+            if (counts(gate, result))
+                counted.push_back(&result);
+        }
+        GateOutcome outcome{.gate = gate, .n = int(counted.size())};
+        outcome.failed = int(std::ranges::count_if(counted, [](const auto *r) { return !r->predicted; }));
+        outcome.reached = valueOf(errorStatistics(counted), gate.statistic);
+        const bool isWithin = outcome.reached
+            && (gate.statistic == GateStatistic::RankCorrelation ? *outcome.reached >= gate.limit : *outcome.reached <= gate.limit);
+        outcome.isMet = isWithin && outcome.failed == 0;
+        outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+}
+
+const char *toString(GateStatistic statistic)
+{
+    return kStatistics[std::size_t(statistic)].c_str();
+}
+
+} // namespace trainyard

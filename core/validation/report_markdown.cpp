@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/markup.h"
+#include "core/report/number_text.h"
+#include "core/validation/validation_report.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+using markup::markdownText;
+
+/// A source with more rows than this is shown by group.
+constexpr int kMostRows = 200;
+
+std::string line(std::initializer_list<std::string> cells)
+{
+    std::string text = "|";
+    for (const std::string &cell : cells)
+        text += " " + cell + " |";
+    return text + "\n";
+}
+
+std::string statisticsLine(const std::string &first, const std::string &metric, const std::string &rows, const ErrorStatistics &s)
+{
+    return line({first, "`" + metricLabel(metric) + "`", rows, std::to_string(s.n), percentText(s.meanAbs), percentText(s.medianAbs),
+                 percentText(s.maxAbs), errorText(s.bias), rankText(s.rankCorrelation)});
+}
+
+const char *const kStatisticsHead = "metric | rows | n | mean | median | max | bias | rank |\n|---|---|---|---:|---:|---:|---:|---:|---:|\n";
+
+void addSummaryLines(std::string &text, const std::string &first, const SourceSummary &source)
+{
+    for (const MetricSummary &metric : source.metrics) {
+        const bool isMixed = metric.fit.n > 0 && metric.test.n > 0;
+        if (metric.fit.n > 0)
+            text += statisticsLine(first, metric.metric, "fit", metric.fit);
+        if (metric.test.n > 0)
+            text += statisticsLine(first, metric.metric, "test", metric.test);
+        if (isMixed)
+            text += statisticsLine(first, metric.metric, "all", metric.gated);
+        if (metric.guessed.n > 0)
+            text += statisticsLine(first, metric.metric, "guessed", metric.guessed);
+        if (metric.failed > 0)
+            text += line({first, "`" + metricLabel(metric.metric) + "`", "failed", std::to_string(metric.failed), "", "", "", "", ""});
+    }
+}
+
+void addGates(std::string &text, const std::vector<GateOutcome> &gates)
+{
+    text += "## Gates\n\n| rows of | metric | statistic | n | limit | reached | |\n|---|---|---|---:|---:|---:|---|\n";
+    for (const GateOutcome &outcome : gates) {
+        const Gate &gate = outcome.gate;
+        std::string verdict = outcome.isMet ? "met" : "**missed**";
+        if (outcome.failed > 0)
+            verdict += ", " + std::to_string(outcome.failed) + " rows failed";
+        std::string statistic = toString(gate.statistic);
+        std::ranges::replace(statistic, '_', ' ');
+        text += line({markdownText(gate.title) + (gate.role ? std::string(", ") + toString(*gate.role) + " rows" : ""),
+                      "`" + metricLabel(gate.metric) + "`", statistic, std::to_string(outcome.n), limitText(gate), reachedText(outcome),
+                      gate.isAim ? verdict + " (aim)" : verdict});
+    }
+}
+
+void addRows(std::string &text, const std::vector<ValidationResult> &results, const SourceSummary &source)
+{
+    const auto isOwn = [&](const ValidationResult &r) { return r.source == source.source; };
+    const bool hasRoles = std::ranges::any_of(source.metrics, [](const MetricSummary &m) { return m.fit.n > 0 && m.test.n > 0; });
+    text += "\n| row | metric | published | predicted | error | |\n|---|---|---:|---:|---:|---|\n";
+    for (const ValidationResult &r : results) {
+        if (!isOwn(r))
+            continue;
+        std::string remark = r.status == RowStatus::Guessed ? "guessed" : hasRoles ? toString(r.role) : "";
+        for (const std::string &more : {r.problem, r.note}) {
+            if (!more.empty())
+                remark += (remark.empty() ? "" : "; ") + markdownText(more);
+        }
+        text += line({markdownText(r.id), "`" + metricLabel(r.metric) + "`", metricText(r.metric, r.published),
+                      r.predicted ? metricText(r.metric, *r.predicted) : "\u2013", errorText(r.error()), remark});
+    }
+}
+
+void addSource(std::string &text, const Validation &validation, const SourceSummary &source)
+{
+    text += "\n## " + markdownText(source.title.empty() ? source.source : source.title) + "\n\n";
+    text += "`" + source.source + "`, " + wholeText(source.rows) + " rows" + (source.url.empty() ? "" : ", <" + source.url + ">") + ".";
+    text += (source.note.empty() ? "" : " " + markdownText(source.note)) + "\n";
+    if (source.rows <= kMostRows)
+        return addRows(text, validation.run.results, source);
+    text += std::string("\n| group | ") + kStatisticsHead;
+    for (const SourceSummary &group : summariseGroups(validation.run.results, source.source))
+        addSummaryLines(text, markdownText(group.group), group);
+}
+
+void addLeftOut(std::string &text, std::span<const LeftOutRow> leftOut)
+{
+    if (leftOut.empty())
+        return;
+    text += "\n## Rows left out\n\n| source | row | why |\n|---|---|---|\n";
+    for (const LeftOutRow &row : leftOut)
+        text += line({"`" + row.source + "`", markdownText(row.id), markdownText(row.reason)});
+}
+
+} // namespace
+
+std::string validationMarkdown(const Validation &validation, std::span<const LeftOutRow> leftOut)
+{
+    std::string text = R"(# Validation
+
+Published measurements against the model, row by row. This page is written by `scripts/validation`; do not edit it.
+`trainyard-cli validate` prints the same from the program, `--source NAME` every row of a source, `--rows FILE` rows of
+your own (their form: end of this page).
+
+Errors are predicted / published − 1; mean, median and max are of their size, bias is the mean with sign, rank is Spearman's
+correlation of the orders. *fit*: hardware or stack parameters were fitted to these rows, so they prove less; *test*: never
+fitted on. *guessed*: an input was not published and had to be assumed; such rows count for no gate.
+
+)";
+    addGates(text, validation.gates);
+    text += "\n## Sources\n\n| source | ";
+    text += kStatisticsHead;
+    for (const SourceSummary &source : validation.sources)
+        addSummaryLines(text, "`" + source.source + "`", source);
+    for (const SourceSummary &source : validation.sources)
+        addSource(text, validation, source);
+    addLeftOut(text, leftOut);
+    return text + R"(
+## Rows of your own
+
+```json
+{
+  "format": "trainyard.validation", "version": 1, "source": "our cluster",
+  "base": { "cluster": { … }, "stack": "megatron-core" },
+  "rows": [ { "id": "run 12", "plan": { "workload": { … }, "parallelism": { "tensor": 8 } },
+              "published": { "iteration_time_s": 1.42, "memory.per_stage[0].peak_bytes": 5.1e10 }, "note": "" } ]
+}
+```
+
+A row is a plan ([plan-file.md](plan-file.md)) and what was measured for it, by the names of [metrics.md](metrics.md); sums are
+written `a+b`. The plan is merged over `base` (RFC 7396: members replace members, `null` removes one, lists are replaced
+whole). Also of the file: `title`, `url`, `note`, `role` (`test`, or `fit` where parameters were fitted to the rows). Also
+of a row: `role`, `group` (summarised together), `status` (`gated`, or `guessed` where an input had to be assumed).
+)";
+}
+
+} // namespace trainyard

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/validation/validation_report.h"
+
+#include "core/report/comparison.h"
+#include "core/report/number_text.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace trainyard {
+
+namespace {
+
+std::string number(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", value);
+    return text;
+}
+
+std::string twoDigits(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", std::abs(value));
+    return (value < 0 ? "\u2212" : "") + std::string(text);
+}
+
+} // namespace
+
+Validation summarised(std::span<const RowSet> sets, ValidationRun run, std::span<const Gate> gates)
+{
+    Validation validation;
+    validation.sources = summarise(sets, run.results);
+    validation.gates = gateOutcomes(gates, run.results);
+    validation.run = std::move(run);
+    return validation;
+}
+
+std::string validationCsv(const Validation &validation)
+{
+    std::string text = "source,group,id,metric,published,predicted,error,status,role,problem,note\n";
+    for (const ValidationResult &r : validation.run.results) {
+        text += csvField(r.source) + "," + csvField(r.group) + "," + csvField(r.id) + "," + csvField(r.metric) + "," + number(r.published)
+            + "," + (r.predicted ? number(*r.predicted) : "") + "," + (r.predicted ? number(*r.error()) : "") + ","
+            + toString(r.status) + "," + toString(r.role) + "," + csvField(r.problem) + "," + csvField(r.note) + "\n";
+    }
+    return text;
+}
+
+std::string metricLabel(const std::string &metric)
+{
+    const std::size_t plus = metric.find('+');
+    if (plus == std::string::npos)
+        return metric;
+    const std::size_t dot = metric.rfind('.', plus);
+    const std::string shared = dot == std::string::npos ? std::string() : metric.substr(0, dot + 1);
+    std::string label = metric.substr(0, plus);
+    for (std::size_t at = plus; at != std::string::npos;) {
+        const std::size_t next = metric.find('+', at + 1);
+        std::string part = metric.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+        if (!shared.empty() && part.starts_with(shared))
+            part.erase(0, shared.size());
+        label += " + " + part;
+        at = next;
+    }
+    return label;
+}
+
+std::string metricText(const std::string &metric, double value)
+{
+    if (metric.ends_with("_bytes"))
+        return bytesText(value);
+    if (metric.ends_with("_s") && !metric.ends_with("per_s"))
+        return secondsText(value);
+    if (metric.find("_s.") != std::string::npos)   // breakdown_s.bubble
+        return secondsText(value);
+    if (metric == "mfu" || metric == "hfu" || metric.ends_with("_fraction") || metric.ends_with("utilization"))
+        return percentText(value);
+    return value >= 1e4 ? wholeText(value) : plainText(value);
+}
+
+std::string errorText(const std::optional<double> &error)
+{
+    return error ? changeText(1, 1 + *error) : "\u2013";
+}
+
+std::string rankText(const std::optional<double> &rank)
+{
+    return rank ? twoDigits(*rank) : "\u2013";
+}
+
+std::string limitText(const Gate &gate)
+{
+    return gate.statistic == GateStatistic::RankCorrelation ? "\u2265 " + twoDigits(gate.limit) : "\u2264 " + percentText(gate.limit);
+}
+
+std::string reachedText(const GateOutcome &outcome)
+{
+    if (outcome.gate.statistic == GateStatistic::RankCorrelation)
+        return rankText(outcome.reached);
+    return outcome.reached ? percentText(*outcome.reached) : "\u2013";
+}
+
+} // namespace trainyard

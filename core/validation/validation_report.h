@@ -1,0 +1,41 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A validation for people and programs: JSON with the names of docs/validation.md, CSV, a table for a terminal, Markdown.
+// Pure functions of values; texts end in a newline.
+
+#include "core/validation/gates.h"
+
+#include <string>
+
+namespace trainyard {
+
+struct Validation {
+    ValidationRun run;
+    std::vector<SourceSummary> sources;
+    std::vector<GateOutcome> gates;
+};
+
+/// The run with its summaries and what it says of the gates.
+[[nodiscard]] Validation summarised(std::span<const RowSet> sets, ValidationRun run, std::span<const Gate> gates);
+
+[[nodiscard]] std::string validationJson(const Validation &validation);
+/// One line a published figure.
+[[nodiscard]] std::string validationCsv(const Validation &validation);
+/// Summary and gates; then every row, or only the rows that are furthest off.
+[[nodiscard]] std::string validationTable(const Validation &validation, bool listsEveryRow);
+/// The page docs/validation.md.
+[[nodiscard]] std::string validationMarkdown(const Validation &validation, std::span<const LeftOutRow> leftOut);
+
+/// "memory.per_stage[0].weights_bytes + gradients_bytes": what sums share is said once.
+[[nodiscard]] std::string metricLabel(const std::string &metric);
+/// A value of a metric as people read it, with the unit that its name tells.
+[[nodiscard]] std::string metricText(const std::string &metric, double value);
+/// "+3.1 %"; a dash where there is none.
+[[nodiscard]] std::string errorText(const std::optional<double> &error);
+/// "0.93"; a dash where there is none.
+[[nodiscard]] std::string rankText(const std::optional<double> &rank);
+/// What a gate demands and has reached: "≤ 6 %", "3.1 %"; rank correlations as numbers.
+[[nodiscard]] std::string limitText(const Gate &gate);
+[[nodiscard]] std::string reachedText(const GateOutcome &outcome);
+
+} // namespace trainyard
