@@ -154,6 +154,26 @@ GpuSpec readCatalogueGpu(ObjectReader &reader, const std::map<std::string, GemmC
     return gpu;
 }
 
+/// What a stack does comes from stacks.json, what it costs from stack_times.json, which tools/fit_stacks writes.
+SourcedFile openStacks(const ReadText &readText, Errors &errors)
+{
+    SourcedFile stacks = openFile("stacks.json", readText, errors);
+    const SourcedFile times = openFile("stack_times.json", readText, errors);
+    stacks.sources.insert(times.sources.begin(), times.sources.end());
+    if (!stacks.content.contains("stacks") || !times.content.contains("stacks"))
+        return stacks;   // readList names what is missing
+    for (Json &stack : stacks.content["stacks"]) {
+        for (const Json &fitted : times.content["stacks"]) {
+            if (!stack.is_object() || !fitted.is_object() || fitted.value("id", "") != stack.value("id", " "))
+                continue;
+            for (const auto &[key, value] : fitted.items())
+                if (key != "id" && key != "fit")
+                    stack[key] = value;
+        }
+    }
+    return stacks;
+}
+
 ExpectedAll<Catalogue> load(const ReadText &readText)
 {
     Errors errors;
@@ -166,7 +186,7 @@ ExpectedAll<Catalogue> load(const ReadText &readText)
                             reader.require("source", "an id of /sources");
                             return readModel(reader);
                         });
-    readList<StackSpec>(openFile("stacks.json", readText, errors), "stacks", errors, catalogue.stacks, &readStack);
+    readList<StackSpec>(openStacks(readText, errors), "stacks", errors, catalogue.stacks, &readStack);
     const SourcedFile regions = openFile("regions.json", readText, errors);
     readList<Region>(regions, "regions", errors, catalogue.regions, &readRegion);
     readList<RegionLink>(regions, "links", errors, catalogue.regionLinks,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/layer_cost.h"
 
-#include "core/cost/gemm.h"
+#include "core/cost/layer_timer_internal.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -10,142 +10,42 @@ namespace trainyard {
 
 namespace {
 
-/// One layer's arithmetic on one GPU, gathered kernel by kernel.
-class LayerTimer {
-public:
-    LayerTimer(const Workload &workload, const LayerSite &site)
-        : m_work(workload), m_site(site), m_gpu(*site.gpu), m_precision(workload.plan->workload.precision)
-    {
-        const Plan &plan = *workload.plan;
-        tensor = plan.parallelism.tensor;
-        sequence = double(plan.workload.sequenceLength) / plan.parallelism.context;
-        tokens = plan.workload.microBatch * sequence;
-        spread = plan.parallelism.usesSequenceParallel() ? tensor : 1;
-    }
+/// Kernels that an eager framework launches for what is counted as one group of element-wise work: norms, residuals, biases
+/// and dropout of a layer; activation function of an MLP. They only matter where the host cannot keep up.
+constexpr double kNormKernels = 10, kActivationKernels = 3, kRoutingKernels = 12;
 
-    /// y = x W with W split over the tensor group, and its two gradients.
-    void product(ChunkCost &cost, double m, double n, double k) const
-    {
-        cost.forward.compute += kernel(gemmTime(m_gpu, m_precision, {m, n, k}));
-        cost.inputGrad.compute += kernel(gemmTime(m_gpu, m_precision, {m, k, n}));
-        cost.weightGrad.compute += kernel(gemmTime(m_gpu, m_precision, {n, k, m}));
-    }
-
-    /// One grouped kernel over `groups` experts of m rows each: a single launch.
-    void groupedProduct(ChunkCost &cost, double groups, double m, double n, double k) const
-    {
-        const Seconds launch = microseconds(m_gpu.gemm.launchUs);
-        const auto grouped = [&](GemmShape shape) {
-            const Seconds one = gemmTime(m_gpu, m_precision, shape);
-            return kernel(launch + std::max(Seconds{}, one - launch) * groups);
-        };
-        cost.forward.compute += grouped({m, n, k});
-        cost.inputGrad.compute += grouped({m, k, n});
-        cost.weightGrad.compute += grouped({n, k, m});
-    }
-
-    /// A memory-bound kernel that moves `bytes`.
-    [[nodiscard]] Seconds elementwise(double bytes) const
-    {
-        const double rate = m_gpu.memoryGBps * 1e9 * m_gpu.gemm.memoryFraction;
-        const Seconds floor = microseconds(m_work.stack.cudaGraphs ? 0 : m_gpu.gemm.launchUs);
-        return kernel(std::max(floor, Bytes{bytes * m_work.stack.elementwisePasses} / BytesPerSecond{rate}));
-    }
-
-    [[nodiscard]] Seconds kernel(Seconds time) const { return time + microseconds(m_work.stack.kernelOverheadUs); }
-
-    [[nodiscard]] Seconds attentionKernel(double flops) const
-    {
-        return kernel(Flops{flops} / FlopsPerSecond{m_gpu.peakFlops(attentionPrecision()) * m_gpu.attentionFraction});
-    }
-
-    /// Fused attention runs in 16 bits also where the products run in 8 or 4.
-    [[nodiscard]] Precision attentionPrecision() const
-    {
-        return m_precision >= Precision::Fp8 ? Precision::Bf16 : m_precision;
-    }
-
-    double sequence = 0, tokens = 0;   // of one context rank
-    int tensor = 1, spread = 1;        // spread: ranks that share the tokens outside attention and MLP
-
-private:
-    const Workload &m_work;
-    const LayerSite &m_site;
-    const GpuSpec &m_gpu;
-    Precision m_precision;
-};
-
-struct HeadDims { double query, key, value; };
-
-HeadDims headDims(const ModelSpec &model)
-{
-    if (model.attention == AttentionKind::Latent)
-        return {double(model.latent.nopeDim + model.latent.ropeDim), double(model.latent.nopeDim + model.latent.ropeDim),
-                double(model.latent.valueDim)};
-    return {double(model.headDim), double(model.headDim), double(model.headDim)};
-}
-
-void addProjections(ChunkCost &cost, const LayerTimer &timer, const ModelSpec &model)
+void addProjections(LayerTimer &timer, const ModelSpec &model)
 {
     const double h = model.hidden, a = model.heads, g = model.kvHeads, t = timer.tensor;
     if (model.attention == AttentionKind::Grouped) {
-        timer.product(cost, timer.tokens, (a + 2 * g) * model.headDim / t, h);
-        timer.product(cost, timer.tokens, h, a * model.headDim / t);
+        timer.product(timer.tokens, (a + 2 * g) * model.headDim / t, h);
+        timer.product(timer.tokens, h, a * model.headDim / t);
         return;
     }
     const LatentAttention &l = model.latent;
     const double queryWidth = a * (l.nopeDim + l.ropeDim) / t;
     if (l.queryRank > 0) {   // compressions are replicated over the tensor group
-        timer.product(cost, timer.tokens / timer.spread, l.queryRank, h);
-        timer.product(cost, timer.tokens, queryWidth, l.queryRank);
+        timer.product(timer.tokens / timer.spread, l.queryRank, h);
+        timer.product(timer.tokens, queryWidth, l.queryRank);
     } else {
-        timer.product(cost, timer.tokens, queryWidth, h);
+        timer.product(timer.tokens, queryWidth, h);
     }
-    timer.product(cost, timer.tokens / timer.spread, l.keyValueRank + l.ropeDim, h);
-    timer.product(cost, timer.tokens, a * (l.nopeDim + l.valueDim) / t, l.keyValueRank);
-    timer.product(cost, timer.tokens, h, a * l.valueDim / t);
+    timer.product(timer.tokens / timer.spread, l.keyValueRank + l.ropeDim, h);
+    timer.product(timer.tokens, a * (l.nopeDim + l.valueDim) / t, l.keyValueRank);
+    timer.product(timer.tokens, h, a * l.valueDim / t);
 }
 
-/// Core attention; returns its forward share, which selective recomputation repeats.
-Seconds addAttention(ChunkCost &cost, const LayerTimer &timer, const Workload &workload)
-{
-    const ModelSpec &model = workload.model;
-    const double batch = workload.plan->workload.microBatch, keys = workload.plan->workload.sequenceLength;
-    const double headsHere = double(model.heads) / timer.tensor;
-    const HeadDims dims = headDims(model);
-    const double scores = batch * headsHere * timer.sequence * keys;   // elements of the score matrix
-    if (workload.stack.flashAttention) {
-        // A causal kernel skips half of the tiles. Backward: five products for the forward's two.
-        const Seconds forward = timer.attentionKernel(2 * scores * (dims.query + dims.value) / 2);
-        cost.forward.compute += forward;
-        cost.inputGrad.compute += forward * 2.5;
-        return forward;
-    }
-    ChunkCost products;
-    const GemmShape rows{batch * headsHere * timer.sequence, keys, dims.query};
-    timer.product(products, rows.m, rows.n, rows.k);
-    timer.product(products, rows.m, dims.value, keys);
-    // Softmax with mask and scale: read and write 16 bits; dropout: read, write, and a byte of mask.
-    const Seconds softmax = timer.elementwise(scores * (workload.stack.storesDropoutMasks ? 9 : 4));
-    const Seconds forward = products.forward.compute + softmax;
-    cost.forward.compute += forward;
-    cost.inputGrad.compute += products.inputGrad.compute + products.weightGrad.compute + softmax;
-    return forward;
-}
-
-void addDenseFfn(ChunkCost &cost, const LayerTimer &timer, const ModelSpec &model, double width)
+void addDenseFfn(LayerTimer &timer, const ModelSpec &model, double width)
 {
     if (width <= 0)
         return;
     const double f = width / timer.tensor, matrices = model.gatedFfn ? 2 : 1;
-    timer.product(cost, timer.tokens, matrices * f, model.hidden);
-    timer.product(cost, timer.tokens, model.hidden, f);
-    const double traffic = 2 * timer.tokens * f * (matrices + 1);
-    cost.forward.compute += timer.elementwise(traffic);
-    cost.inputGrad.compute += timer.elementwise(traffic * 1.5);
+    timer.product(timer.tokens, matrices * f, model.hidden);
+    timer.product(timer.tokens, model.hidden, f);
+    timer.elementwise(2 * timer.tokens * f * (matrices + 1), kActivationKernels);
 }
 
-void addExperts(ChunkCost &cost, const LayerTimer &timer, const Workload &workload)
+void addExperts(LayerTimer &timer, const Workload &workload)
 {
     const ModelSpec &model = workload.model;
     const Parallelism &p = workload.plan->parallelism;
@@ -153,13 +53,12 @@ void addExperts(ChunkCost &cost, const LayerTimer &timer, const Workload &worklo
     const double localExperts = double(model.experts) / p.expert;
     const double rows = timer.tokens / timer.spread * model.expertsPerToken * load * p.expertTensor;
     const double f = double(model.expertFfn) / p.expertTensor, matrices = model.gatedFfn ? 2 : 1;
-    timer.product(cost, timer.tokens / timer.spread, model.experts, model.hidden);   // router
-    timer.groupedProduct(cost, localExperts, rows / localExperts, matrices * f, model.hidden);
-    timer.groupedProduct(cost, localExperts, rows / localExperts, model.hidden, f);
-    const double traffic = 2 * rows * (f * (matrices + 1) + 4 * model.hidden);   // activation, permute and unpermute
-    cost.forward.compute += timer.elementwise(traffic);
-    cost.inputGrad.compute += timer.elementwise(traffic * 1.5);
-    addDenseFfn(cost, timer, model, model.sharedExpertFfn);
+    timer.product(timer.tokens / timer.spread, model.experts, model.hidden);   // router
+    timer.groupedProduct(localExperts, rows / localExperts, matrices * f, model.hidden);
+    timer.groupedProduct(localExperts, rows / localExperts, model.hidden, f);
+    // Activation function; permute and unpermute.
+    timer.elementwise(2 * rows * (f * (matrices + 1) + 4 * model.hidden), kActivationKernels + kRoutingKernels);
+    addDenseFfn(timer, model, model.sharedExpertFfn);
 }
 
 Seconds exposed(Seconds communication, double hiddenShare)
@@ -176,12 +75,16 @@ void addTensorTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
     const bool isSplit = timer.spread > 1;
     const Seconds one = isSplit ? reduceScatterTime(activation, site.tensor) + allGatherTime(activation, site.tensor)
                                 : allReduceTime(activation, site.tensor);
-    const Seconds each = exposed(one, workload.stack.tensorOverlap) * times;
+    const StackSpec &stack = workload.stack;
+    const double hidden = stack.asyncTensor ? stack.asyncTensorOverlap : stack.tensorOverlap;
+    const Seconds each = exposed(one, hidden) * times, stolen = one * (hidden * stack.overlapSlowdown * times);
     cost.forward.tensor += each;
+    cost.forward.compute += stolen;
     cost.inputGrad.tensor += each;
+    cost.inputGrad.compute += stolen;
 }
 
-void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, Seconds attention)
+void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
 {
     const int ranks = workload.plan->parallelism.context;
     if (ranks <= 1)
@@ -192,8 +95,8 @@ void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload 
     // Keys and values go once round the ring while the blocks that are there are worked on.
     const Link &link = site.context.ranksPerNode >= ranks ? site.context.inside : site.context.between;
     const Seconds ring = transferTime(Bytes{2 * timer.tokens * width * (ranks - 1)}, ranks - 1, link);
-    cost.forward.context += std::max(Seconds{}, ring - attention);
-    cost.inputGrad.context += std::max(Seconds{}, ring * 2.0 - attention * 2.5);
+    cost.forward.context += std::max(Seconds{}, ring - timer.forward.attention);
+    cost.inputGrad.context += std::max(Seconds{}, ring * 2.0 - timer.inputGrad.attention);
 }
 
 void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
@@ -206,18 +109,28 @@ void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
     cost.inputGrad.expert += one * 2.0;
 }
 
-/// ZeRO-3 gathers a layer's weights before forward and before backward, while the neighbour computes.
-void addParameterGather(ChunkCost &cost, const Workload &workload, const LayerSite &site, bool expertLayer)
+/// Elements of one layer on one GPU, before data parallelism shards them.
+double layerElements(const Workload &workload, bool expertLayer)
 {
-    if (workload.plan->parallelism.zeroStage < 3 || site.data.ranks <= 1)
-        return;
     const LayerParameters parameters = layerParameters(workload.model, expertLayer);
     const Parallelism &p = workload.plan->parallelism;
-    const Bytes weights{weightBytes(workload.plan->workload.precision) * ((parameters.total() - parameters.experts) / p.tensor + parameters.experts / (p.expert * p.expertTensor))};
-    const Seconds gather = allGatherTime(weights, site.data);
-    const double hidden = workload.stack.parameterOverlap;
-    cost.forward.data += std::max(Seconds{}, gather - cost.forward.compute * hidden);
-    cost.inputGrad.data += std::max(Seconds{}, gather - (cost.inputGrad.compute + cost.weightGrad.compute) * hidden);
+    return (parameters.total() - parameters.experts) / p.tensor + parameters.experts / (p.expert * p.expertTensor);
+}
+
+/// ZeRO-3 gathers a layer's weights before forward and before backward and scatters its gradients after, while the
+/// neighbour computes. Across a pipeline the weights stay gathered for the iteration (stage_coster's tail).
+void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, double elements)
+{
+    const StackSpec &stack = workload.stack;
+    const Seconds gather = allGatherTime(Bytes{weightBytes(workload.plan->workload.precision) * elements}, site.data);
+    const Seconds scatter = reduceScatterTime(Bytes{stack.gradientBytes * elements}, site.data);
+    const auto add = [&](OpSplit &split, Seconds traffic, Seconds compute) {
+        const Seconds hidden = std::min(traffic, compute * stack.parameterOverlap);
+        split.data += traffic - hidden;
+        split.compute += hidden * stack.overlapSlowdown;
+    };
+    add(cost.forward, gather, timer.forward.total());
+    add(cost.inputGrad, gather + scatter, timer.inputGrad.total() + timer.weightGrad.total());
 }
 
 } // namespace
@@ -244,68 +157,74 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
     return site;
 }
 
+bool isShardedInLayers(const Workload &workload, const LayerSite &site)
+{
+    const Parallelism &p = workload.plan->parallelism;
+    return p.zeroStage >= 3 && p.pipeline == 1 && site.data.ranks > 1;
+}
+
 ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer)
 {
-    const LayerTimer timer(workload, site);
+    LayerTimer timer(workload, site);
     const ModelSpec &model = workload.model;
-    ChunkCost cost;
-    addProjections(cost, timer, model);
-    const Seconds attention = addAttention(cost, timer, workload);
+    addProjections(timer, model);
+    timer.attention();
     if (expertLayer)
-        addExperts(cost, timer, workload);
+        addExperts(timer, workload);
     else
-        addDenseFfn(cost, timer, model, model.ffn);
+        addDenseFfn(timer, model, model.ffn);
     // Two norms (read, write), two residual additions (read two, write one), rotary embedding of queries and keys.
     const double rotary = model.learnedPositions ? 0 : 4.0 * (model.heads + model.kvHeads) * model.headDim * timer.tokens / timer.tensor;
-    const double traffic = 2 * 10 * timer.tokens / timer.spread * model.hidden + rotary;
-    cost.forward.compute += timer.elementwise(traffic);
-    cost.inputGrad.compute += timer.elementwise(traffic * 1.5);
-    addTensorTraffic(cost, timer, workload, site, expertLayer && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
-    addContextTraffic(cost, timer, workload, site, attention);
+    timer.elementwise(2 * 10 * timer.tokens / timer.spread * model.hidden + rotary, kNormKernels);
+    const double elements = layerElements(workload, expertLayer);
+    timer.accumulate(elements, expertLayer ? 6 : 4);
+    ChunkCost traffic;
+    addTensorTraffic(traffic, timer, workload, site, expertLayer && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
+    addContextTraffic(traffic, timer, workload, site);
     if (expertLayer)
-        addExpertTraffic(cost, timer, workload, site);
-    addParameterGather(cost, workload, site, expertLayer);
-    switch (workload.plan->memory.recompute) {
-    case Recompute::None: break;
-    case Recompute::Full: cost.recompute = cost.forward; break;
-    case Recompute::Selective:   // the fused kernel recomputes by itself, inside its 2.5
-        if (!workload.stack.flashAttention)
-            cost.recompute.compute = attention;
-        break;
-    }
-    return cost;
+        addExpertTraffic(traffic, timer, workload, site);
+    if (isShardedInLayers(workload, site))
+        addShardTraffic(traffic, timer, workload, site, elements);
+    return timer.finish(traffic, workload.plan->memory.recompute);
 }
 
 ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
 {
-    const LayerTimer timer(workload, site);
-    ChunkCost cost;
+    LayerTimer timer(workload, site);
     const double bytes = 2 * timer.tokens * workload.model.hidden;
-    cost.forward.compute = timer.elementwise(2 * bytes);
-    cost.weightGrad.compute = timer.elementwise(3 * bytes);   // scatter-add into the gradient table
+    timer.elementwiseForward(2 * bytes, 4);
+    timer.elementwiseInputGrad(3 * bytes, 2);   // scatter-add into the gradient table
+    const double elements = embeddingParameters(workload.model) / timer.tensor;
+    timer.accumulate(elements, 1);
+    ChunkCost traffic;
     if (timer.tensor > 1)
-        cost.forward.tensor = exposed(timer.spread > 1 ? reduceScatterTime(Bytes{bytes}, site.tensor)
-                                                       : allReduceTime(Bytes{bytes}, site.tensor), 0);
-    return cost;
+        traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes{bytes}, site.tensor) : allReduceTime(Bytes{bytes}, site.tensor);
+    if (isShardedInLayers(workload, site))
+        addShardTraffic(traffic, timer, workload, site, elements);
+    return timer.finish(traffic, Recompute::None);
 }
 
 ChunkCost headCost(const Workload &workload, const LayerSite &site)
 {
-    const LayerTimer timer(workload, site);
+    LayerTimer timer(workload, site);
     const double columns = double(workload.model.vocab) / timer.tensor;
-    ChunkCost cost;
-    timer.product(cost, timer.tokens, columns, workload.model.hidden);
+    timer.product(timer.tokens, columns, workload.model.hidden);
     // Cross entropy over the vocabulary: logits to 32 bits, softmax, gradient.
-    cost.forward.compute += timer.elementwise(timer.tokens * columns * 10);
-    cost.inputGrad.compute += timer.elementwise(timer.tokens * columns * 6);
+    timer.elementwiseForward(timer.tokens * columns * 10, 8);
+    timer.elementwiseInputGrad(timer.tokens * columns * 6, 4);
+    const double elements = columns * workload.model.hidden;
+    timer.accumulate(elements, 1);
+    ChunkCost traffic;
     if (timer.tensor > 1) {
         const Bytes activation{2 * timer.tokens * workload.model.hidden};
         if (timer.spread > 1)
-            cost.forward.tensor = allGatherTime(activation, site.tensor);
-        cost.inputGrad.tensor = timer.spread > 1 ? reduceScatterTime(activation, site.tensor) : allReduceTime(activation, site.tensor);
-        cost.forward.tensor += allReduceTime(Bytes{8 * timer.tokens}, site.tensor);   // row maxima and sums
+            traffic.forward.tensor = allGatherTime(activation, site.tensor);
+        traffic.inputGrad.tensor = timer.spread > 1 ? reduceScatterTime(activation, site.tensor) : allReduceTime(activation, site.tensor);
+        traffic.forward.tensor += allReduceTime(Bytes{8 * timer.tokens}, site.tensor);   // row maxima and sums
     }
-    return cost;
+    if (isShardedInLayers(workload, site))
+        addShardTraffic(traffic, timer, workload, site, elements);
+    return timer.finish(traffic, Recompute::None);
 }
 
 } // namespace trainyard

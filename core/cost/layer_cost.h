@@ -19,6 +19,10 @@ struct LayerSite {                 // where a stage computes: what its layers se
 /// `dataParallel` ranks of the seat's stage, in its own datacenter.
 [[nodiscard]] LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel);
 
+/// True where every layer fetches its weights and scatters its gradients on its own (ZeRO-3, FSDP). Across a pipeline the
+/// weights stay gathered for the iteration instead.
+[[nodiscard]] bool isShardedInLayers(const Workload &workload, const LayerSite &site);
+
 [[nodiscard]] ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer);
 [[nodiscard]] ChunkCost embeddingCost(const Workload &workload, const LayerSite &site);
 [[nodiscard]] ChunkCost headCost(const Workload &workload, const LayerSite &site);

@@ -81,6 +81,9 @@ const StageCoster::SiteCosts &StageCoster::at(StageSeat seat, int replicas)
 ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk) const
 {
     ChunkCost sum = costs.dense * (chunk.layers - chunk.expertLayers);
+    const Seconds host = microseconds(m_work.stack.cudaGraphs ? 0 : m_work.stack.microBatchOverheadUs);
+    sum.forward.compute += host;
+    sum.inputGrad.compute += host;
     if (chunk.expertLayers > 0)
         sum += costs.expert * chunk.expertLayers;
     if (chunk.hasEmbedding)
@@ -132,13 +135,14 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
     const int expertShards = std::max(1, plan.parallelism.expert * plan.parallelism.expertTensor / plan.parallelism.tensor);
     RankGroup expertData = data;   // replicas of an expert shard
     expertData.ranks = std::max(1, data.ranks / expertShards);
-    const bool isSharded = plan.parallelism.zeroStage >= 1;
+    const bool isSharded = plan.parallelism.zeroStage >= 1, isInLayers = isShardedInLayers(m_work, costs.site);
     const auto reduceOf = [&](double elements, const RankGroup &group) {
         const Bytes size{elements * m_work.stack.gradientBytes};
         return isSharded ? reduceScatterTime(size, group) : allReduceTime(size, group);
     };
-    result.reduce = reduceOf(parameters.dense, data) + (parameters.experts > 0 ? reduceOf(parameters.experts, expertData) : Seconds{});
-    if (isSharded && plan.parallelism.zeroStage < 3)
+    if (!isInLayers)
+        result.reduce = reduceOf(parameters.dense, data) + (parameters.experts > 0 ? reduceOf(parameters.experts, expertData) : Seconds{});
+    if (isSharded && !isInLayers)
         result.gather = allGatherTime(Bytes{parameters.dense * weightBytes(plan.workload.precision)}, data)
             + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weightBytes(plan.workload.precision)}, expertData) : Seconds{});
     // Adam reads gradient, master weight and two moments and writes the last three and the 16-bit weight: 30 bytes.
@@ -156,7 +160,8 @@ TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
     }
     TailTimes tail;
     tail.reduce = toNanoseconds(stage.reduce);
-    tail.reduceEarly = toNanoseconds(std::min(stage.reduce, backward) * workload.stack.gradientOverlap);
+    tail.reduceEarly = toNanoseconds(std::min(stage.reduce, backward) * workload.stack.gradientOverlap
+                                    * std::max(0.0, 1 - workload.stack.overlapSlowdown));
     tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * workload.stack.parameterOverlap));
     tail.optimizer = toNanoseconds(stage.optimizer);
     return tail;

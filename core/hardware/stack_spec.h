@@ -17,14 +17,27 @@ struct StackSpec {
     bool cudaGraphs = false;               // launch floor is hidden
     bool storesDropoutMasks = false;       // classic GPT recipe: 1 byte an element
     double gradientBytes = 4;              // bytes of a main gradient element
-    double kernelOverheadUs = 0;           // host time between dependent kernels that the GPU waits for
     bool recomputesLastStage = true;       // full recompute also on the last stage, whose activations are still there
     bool gradientNormBarrier = false;      // every optimizer step waits for all reductions (gradient clipping)
+    // Options of a run, for overrides: they choose among the figures below.
+    bool compiled = true;                  // 0: eager element-wise kernels
+    bool asyncTensor = false;              // tensor-parallel communication in pieces between the pieces of its product
+    bool float8Rowwise = false;            // 8-bit operands scaled by row instead of by tensor
+    // Time habits, fitted to published runs (stack_times.json, written by tools/fit_stacks). docs/model.md, "Stacks".
+    double hostUsPerKernel = 0;            // the host's time to launch a kernel; shows where the GPU is faster
+    double kernelEfficiency = 1;           // speed of kernels within a training step relative to alone
     double elementwisePasses = 1.0;        // memory passes of norms, activation, residual relative to a fused minimum
+    double eagerPasses = 2.0;              // the same where nothing is compiled
+    double accumulationBytes = 0;          // memory traffic of adding one parameter's gradient to the main gradient
+    double castPasses = 0;                 // passes over the operands of an 8- or 4-bit product to scale and round them
+    double rowwiseCastPasses = 0;          // the same with scales by row
     double tensorOverlap = 0;              // share of tensor-parallel communication hidden under GEMMs
+    double asyncTensorOverlap = 0;         // the same with asyncTensor
     double pipelineOverlap = 0;            // share of a local boundary transfer hidden under compute
     double gradientOverlap = 0;            // share of the data-parallel reduction that may hide under backward
     double parameterOverlap = 0;           // share of the ZeRO all-gather that may hide under forward
+    double overlapSlowdown = 0;            // compute lost per second of communication that runs beside it
+    double microBatchOverheadUs = 0;       // host work of one micro-batch on one stage, each way
     double iterationOverheadMs = 0;        // host work of an iteration: data, logging, gradient norm
     double logitsBytesPerElement = 6;      // bytes a vocabulary element of the loss keeps live at its peak
     double contextBytes = 0;               // CUDA context and libraries
@@ -35,7 +48,7 @@ struct StackSpec {
     bool operator==(const StackSpec &) const = default;
 };
 
-/// The stack with fields replaced, by their names in stacks.json ("kernel_overhead_us"); booleans as 0 and 1.
+/// The stack with fields replaced, by their names in stacks.json ("host_us_per_kernel"); booleans as 0 and 1.
 /// Errors: UnknownKey with the nearest field.
 [[nodiscard]] Expected<StackSpec> withOverrides(const StackSpec &base, const std::map<std::string, double> &overrides);
 

@@ -141,7 +141,7 @@ void CatalogueTest::idealAddsNothingOfItsOwn()
 {
     const StackSpec *ideal = builtinCatalogue().stack("ideal");
     QVERIFY(ideal);
-    QCOMPARE(ideal->kernelOverheadUs + ideal->iterationOverheadMs, 0.0);
+    QCOMPARE(ideal->hostUsPerKernel + ideal->iterationOverheadMs, 0.0);
     QCOMPARE(ideal->contextBytes + ideal->communicatorBytes + ideal->workspaceBytes, 0.0);
     QCOMPARE(ideal->fragmentation, 1.0);
     QVERIFY(ideal->flashAttention && !ideal->storesDropoutMasks);

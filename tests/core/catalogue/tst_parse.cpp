@@ -113,7 +113,7 @@ void ParseTest::aStackTakesOverridesAndKnowsItsFields()
     const auto misspelt = withOverrides(base, { { "fragmentaton", 1.25 } });
     QCOMPARE(
         toString(misspelt.error()), "stack.fragmentaton: unknown key fragmentaton; expected perhaps fragmentation");
-    QVERIFY(std::ranges::find(stackKeys(), "kernel_overhead_us") != stackKeys().end());
+    QVERIFY(std::ranges::find(stackKeys(), "host_us_per_kernel") != stackKeys().end());
 }
 
 QTEST_APPLESS_MAIN(ParseTest)

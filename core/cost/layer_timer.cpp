@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/layer_timer_internal.h"
+
+#include "core/cost/gemm.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+struct HeadDims { double query, value; };
+
+HeadDims headDims(const ModelSpec &model)
+{
+    if (model.attention == AttentionKind::Latent)
+        return {double(model.latent.nopeDim + model.latent.ropeDim), double(model.latent.valueDim)};
+    return {double(model.headDim), double(model.headDim)};
+}
+
+/// Fused attention runs in 16 bits also where the products run in 8 or 4.
+Precision attentionPrecision(Precision precision)
+{
+    return precision >= Precision::Fp8 ? Precision::Bf16 : precision;
+}
+
+} // namespace
+
+LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
+    : m_work(workload), m_gpu(*site.gpu), m_precision(workload.plan->workload.precision),
+      m_passes(workload.stack.compiled ? workload.stack.elementwisePasses : workload.stack.eagerPasses)
+{
+    const Plan &plan = *workload.plan;
+    tensor = plan.parallelism.tensor;
+    sequence = double(plan.workload.sequenceLength) / plan.parallelism.context;
+    tokens = plan.workload.microBatch * sequence;
+    spread = plan.parallelism.usesSequenceParallel() ? tensor : 1;
+}
+
+void LayerTimer::product(double m, double n, double k)
+{
+    addProduct(forward, gemmTime(m_gpu, m_precision, {m, n, k}), k * (m + n));
+    addProduct(inputGrad, gemmTime(m_gpu, m_precision, {m, k, n}), n * m);
+    addProduct(weightGrad, gemmTime(m_gpu, m_precision, {n, k, m}), 0);   // its operands are there, transposed
+}
+
+void LayerTimer::groupedProduct(double groups, double m, double n, double k)
+{
+    const Seconds launch = microseconds(m_gpu.gemm.launchUs);
+    const auto grouped = [&](GemmShape shape) {
+        return launch + std::max(Seconds{}, gemmTime(m_gpu, m_precision, shape) - launch) * groups;
+    };
+    addProduct(forward, grouped({m, n, k}), groups * k * (m + n));
+    addProduct(inputGrad, grouped({m, k, n}), groups * n * m);
+    addProduct(weightGrad, grouped({n, k, m}), 0);
+}
+
+/// 8- and 4-bit operands are scaled and rounded first: read in 16 bits (twice where the scale is found), written in 8.
+void LayerTimer::addProduct(KernelWork &work, Seconds kernel, double operandElements) const
+{
+    work.products += kernel * (1 / m_work.stack.kernelEfficiency);
+    work.launches += 1;
+    if (m_precision < Precision::Fp8 || operandElements <= 0)
+        return;
+    const double passes = m_work.stack.float8Rowwise ? m_work.stack.rowwiseCastPasses : m_work.stack.castPasses;
+    work.elementwise += memoryTime(3 * operandElements) * passes;
+    work.launches += 1;
+}
+
+void LayerTimer::attention()
+{
+    if (m_work.stack.flashAttention)
+        fusedAttention();
+    else
+        unfusedAttention();
+}
+
+void LayerTimer::fusedAttention()
+{
+    const ModelSpec &model = m_work.model;
+    const HeadDims dims = headDims(model);
+    const double scores = m_work.plan->workload.microBatch * double(model.heads) / tensor * sequence
+        * m_work.plan->workload.sequenceLength;
+    // A causal kernel skips half of the tiles. Backward: five products for the forward's two.
+    const double rate = m_gpu.peakFlops(attentionPrecision(m_precision)) * m_gpu.attentionFraction * m_work.stack.kernelEfficiency;
+    core = Flops{2 * scores * (dims.query + dims.value) / 2} / FlopsPerSecond{rate};
+    forward.attention += core;
+    inputGrad.attention += core * 2.5;
+    forward.launches += 1;
+    inputGrad.launches += 3;
+}
+
+/// Two batched products with the whole score matrix between them.
+void LayerTimer::unfusedAttention()
+{
+    const ModelSpec &model = m_work.model;
+    const HeadDims dims = headDims(model);
+    const double keys = m_work.plan->workload.sequenceLength;
+    const double rows = m_work.plan->workload.microBatch * double(model.heads) / tensor * sequence;
+    const auto both = [&](auto &&shapeOf) {
+        return (gemmTime(m_gpu, attentionPrecision(m_precision), shapeOf(dims.query, false))
+                + gemmTime(m_gpu, attentionPrecision(m_precision), shapeOf(dims.value, true))) * (1 / m_work.stack.kernelEfficiency);
+    };
+    const Seconds products = both([&](double d, bool second) { return second ? GemmShape{rows, d, keys} : GemmShape{rows, keys, d}; });
+    // Softmax with mask and scale: read and write 16 bits; dropout: read, write, and a byte of mask.
+    const Seconds softmax = memoryTime(rows * keys * (m_work.stack.storesDropoutMasks && model.dropout ? 9 : 4) * m_passes);
+    core = products + softmax;
+    forward.attention += core;
+    inputGrad.attention += products * 2.0 + softmax;
+    forward.launches += 4;
+    inputGrad.launches += 6;
+}
+
+void LayerTimer::elementwiseForward(double bytes, double kernels)
+{
+    forward.elementwise += memoryTime(bytes * m_passes) + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
+    forward.launches += kernels;
+}
+
+void LayerTimer::elementwiseInputGrad(double bytes, double kernels)
+{
+    inputGrad.elementwise += memoryTime(bytes * m_passes) + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
+    inputGrad.launches += kernels;
+}
+
+void LayerTimer::elementwise(double bytes, double kernels)
+{
+    elementwiseForward(bytes, kernels);
+    elementwiseInputGrad(bytes * 1.5, kernels);
+}
+
+void LayerTimer::accumulate(double parameters, double tensors)
+{
+    weightGrad.elementwise += memoryTime(parameters * m_work.stack.accumulationBytes);
+    weightGrad.launches += tensors;
+}
+
+Seconds LayerTimer::memoryTime(double bytes) const
+{
+    return Bytes{bytes} / BytesPerSecond{m_gpu.memoryGBps * 1e9 * m_gpu.gemm.memoryFraction};
+}
+
+Seconds LayerTimer::hostTime(const KernelWork &work) const
+{
+    return microseconds(m_work.stack.cudaGraphs ? 0 : work.launches * m_work.stack.hostUsPerKernel);
+}
+
+ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute) const
+{
+    ChunkCost cost = communication;
+    // The GPU works while the host launches ahead: a smooth maximum of both.
+    const auto close = [](OpSplit &split, Seconds kernels, Seconds host) {
+        const double gpu = split.total().value + kernels.value, launch = host.value;
+        const double gpu2 = gpu * gpu, launch2 = launch * launch;
+        split.compute += kernels + Seconds{std::sqrt(std::sqrt(gpu2 * gpu2 + launch2 * launch2)) - gpu};
+    };
+    close(cost.forward, forward.total(), hostTime(forward));
+    close(cost.inputGrad, inputGrad.total(), hostTime(inputGrad));
+    close(cost.weightGrad, weightGrad.total(), hostTime(weightGrad));
+    switch (recompute) {
+    case Recompute::None: break;
+    case Recompute::Full: cost.recompute = cost.forward; break;
+    case Recompute::Selective:   // the fused kernel recomputes by itself, inside its 2.5
+        if (!m_work.stack.flashAttention)
+            close(cost.recompute, core, microseconds(4 * m_work.stack.hostUsPerKernel));
+        break;
+    }
+    return cost;
+}
+
+} // namespace trainyard
