@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/layer_timer_internal.h"
 
-#include "core/cost/gemm.h"
+#include "core/cost/attention.h"
+#include "core/cost/grouped_gemm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,10 +48,7 @@ void LayerTimer::product(double m, double n, double k)
 
 void LayerTimer::groupedProduct(double groups, double m, double n, double k)
 {
-    const Seconds launch = microseconds(m_gpu.gemm.launchUs);
-    const auto grouped = [&](GemmShape shape) {
-        return launch + std::max(Seconds{}, gemmTime(m_gpu, m_precision, shape) - launch) * groups;
-    };
+    const auto grouped = [&](GemmShape shape) { return groupedGemmTime(m_gpu, m_precision, groups, shape); };
     addProduct(forward, grouped({m, n, k}), groups * k * (m + n));
     addProduct(inputGrad, grouped({m, k, n}), groups * n * m);
     addProduct(weightGrad, grouped({n, k, m}), 0);
@@ -80,13 +78,13 @@ void LayerTimer::fusedAttention()
 {
     const ModelSpec &model = m_work.model;
     const HeadDims dims = headDims(model);
-    const double scores = m_work.plan->workload.microBatch * double(model.heads) / tensor * sequence
-        * m_work.plan->workload.sequenceLength;
-    // A causal kernel skips half of the tiles. Backward: five products for the forward's two.
-    const double rate = m_gpu.peakFlops(attentionPrecision(m_precision)) * m_gpu.attentionFraction * m_work.stack.kernelEfficiency;
-    core = Flops{2 * scores * (dims.query + dims.value) / 2} / FlopsPerSecond{rate};
+    const Precision precision = attentionPrecision(m_precision);
+    const AttentionShape shape{double(m_work.plan->workload.microBatch), double(model.heads) / tensor,
+                               std::max(1.0, double(model.kvHeads) / tensor), sequence,
+                               double(m_work.plan->workload.sequenceLength), dims.query, dims.value, true};
+    core = attentionForward(m_gpu, precision, shape) * (1 / m_work.stack.kernelEfficiency);
     forward.attention += core;
-    inputGrad.attention += core * 2.5;
+    inputGrad.attention += attentionBackward(m_gpu, precision, shape) * (1 / m_work.stack.kernelEfficiency);
     forward.launches += 1;
     inputGrad.launches += 3;
 }
