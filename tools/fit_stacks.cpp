@@ -3,7 +3,7 @@
 // "fit". Robust least squares on the log of predicted over published time (Levenberg-Marquardt, Huber weights), every source
 // with equal weight, each parameter drawn to a prior as wide as our ignorance. Writes stack_times.json with residuals.
 //
-//   fit-stacks OUT/stack_times.json [--stack ID]... [--verbose]
+//   fit-stacks OUT/stack_times.json [--stack ID]... [--rows FILE]... [--verbose]
 
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/parse.h"
@@ -64,13 +64,13 @@ bool isTime(const std::string &metric)
 }
 
 /// The rows of one stack that may be fitted to.
-std::vector<RowSet> rowsOf(const std::string &stack)
+std::vector<RowSet> rowsOf(const std::string &stack, const std::vector<RowSet> &all)
 {
     std::vector<RowSet> sets;
-    for (const RowSet &set : builtinRows()) {
+    for (const RowSet &set : all) {
         RowSet kept = set;
         std::erase_if(kept.rows, [&](const ValidationRow &row) {
-            return row.role != RowRole::Fit || row.plan->stack.base != stack || row.plan->profile
+            return row.role != RowRole::Fit || row.plan->stack.name != stack || row.plan->profile
                 || std::none_of(row.published.begin(), row.published.end(), [](const PublishedFigure &f) { return isTime(f.metric); });
         });
         for (ValidationRow &row : kept.rows) {   // one figure of time a row
@@ -170,8 +170,7 @@ public:
     {
         const ValidationRun run = runRows(m_sets, m_catalogue);
         for (const ValidationResult &result : run.results) {
-            if (run.results.size() < 100)
-                std::cerr << "  " << result.source << " " << result.id << " " << result.published << " " << result.predicted.value_or(-1) << " "
+            std::cerr << "  " << result.source << " " << result.id << " " << result.published << " " << result.predicted.value_or(-1) << " "
                           << int(std::lround(error(result) * 1000)) / 10.0 << " %" << (result.predicted ? "" : result.problem) << '\n';
         }
     }
@@ -255,11 +254,20 @@ int main(int argc, char **argv)
     std::string path;
     std::vector<std::string> stacks;
     bool isVerbose = false;
+    std::vector<RowSet> rows;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
         if (argument == "--stack" && i + 1 < argc)
             stacks.emplace_back(argv[++i]);
-        else if (argument == "--verbose")
+        else if (argument == "--rows" && i + 1 < argc) {
+            auto read = readRows(argv[++i]);
+            if (!read) {
+                for (const Error &error : read.error())
+                    std::cerr << toString(error) << '\n';
+                return 2;
+            }
+            rows.push_back(std::move(*read));
+        } else if (argument == "--verbose")
             isVerbose = true;
         else
             path = argument;
@@ -267,14 +275,14 @@ int main(int argc, char **argv)
     std::ifstream in(path);
     OrderedJson file = OrderedJson::parse(in, nullptr, false);
     if (!file.is_object() || !file.contains("stacks")) {
-        std::cerr << "usage: fit-stacks resources/catalog/stack_times.json [--stack ID]... [--verbose]\n";
+        std::cerr << "usage: fit-stacks resources/catalog/stack_times.json [--stack ID]... [--rows FILE]... [--verbose]\n";
         return 2;
     }
     for (OrderedJson &entry : file["stacks"]) {
         const std::string id = entry.value("id", "");
         if (!kFitted.contains(id) || (!stacks.empty() && std::find(stacks.begin(), stacks.end(), id) == stacks.end()))
             continue;
-        std::vector<RowSet> sets = rowsOf(id);
+        std::vector<RowSet> sets = rowsOf(id, rows.empty() ? builtinRows() : rows);
         if (sets.empty())
             continue;
         StackFit fit(builtinCatalogue(), id, std::move(sets));
