@@ -104,7 +104,7 @@ void CatalogueTest::aFigureWithoutASourceIsRefused()
 {
     QTemporaryDir folder;
     const QString from = TRAINYARD_SOURCE_DIR "/resources/catalog/";
-    for (const char *name : {"gpus.json", "models.json", "stacks.json", "regions.json", "kernels.json"})
+    for (const char *name : {"gpus.json", "models.json", "stacks.json", "stack_times.json", "regions.json", "kernels.json"})
         QVERIFY(QFile::copy(from + name, folder.filePath(name)));
     std::string text = fileText((from + "gpus.json").toStdString());
     text.replace(text.find("[346, \"nvidia-p40\"]"), 19, "346");
@@ -145,7 +145,7 @@ void CatalogueTest::idealAddsNothingOfItsOwn()
     QCOMPARE(ideal->contextBytes + ideal->communicatorBytes + ideal->workspaceBytes, 0.0);
     QCOMPARE(ideal->fragmentation, 1.0);
     QVERIFY(ideal->flashAttention && !ideal->storesDropoutMasks);
-    for (const char *name : {"megatron-core", "megatron-lm-2021", "megatron-deepspeed", "fsdp", "deepspeed"})
+    for (const char *name : {"megatron-core", "megatron-lm-2021", "megatron-lm-2022", "megatron-deepspeed", "fsdp", "deepspeed"})
         QVERIFY2(builtinCatalogue().stack(name), name);
 }
 
