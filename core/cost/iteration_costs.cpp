@@ -48,10 +48,11 @@ ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
     return shape;
 }
 
-ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement)
+ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement, bool endsTogether)
 {
     const int devices = int(costs.tail.size()), virtualStages = int(costs.ops.size()), chunks = virtualStages / devices;
     ScheduleTimes times;
+    times.endsTogether = endsTogether;
     for (int q = 0; q < virtualStages; ++q) {
         const OpTimes &op = costs.ops[std::size_t(deviceAt(placement, devices, q) * chunks + q / devices)];
         times.stages.push_back({op.forward, op.inputGrad, op.weightGrad});
@@ -136,7 +137,7 @@ Expected<Costs> cost(const Workload &workload)
                                                                   pipelines.seats[std::size_t(to)], coster.site(pipelines, from),
                                                                   costs.wanLinks));
         }
-        auto program = makeProgram(plan.schedule, shapeOf(workload, pipelines), scheduleTimes(shape, placement));
+        auto program = makeProgram(plan.schedule, shapeOf(workload, pipelines), scheduleTimes(shape, placement, workload.stack.gradientNormBarrier));
         if (!program)
             return std::unexpected(program.error());
         if (workload.stack.recomputesLastStage)

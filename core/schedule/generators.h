@@ -13,11 +13,20 @@ namespace trainyard::schedules {
 [[nodiscard]] Expected<Program> breadthFirst(const ScheduleShape &shape);
 [[nodiscard]] Expected<Program> zbH1(const ScheduleShape &shape);
 [[nodiscard]] Expected<Program> zbH2(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> zbAuto(const ScheduleShape &shape, const ScheduleTimes &times);
+[[nodiscard]] Expected<Program> zbV(const ScheduleShape &shape, const ScheduleTimes &times);
+[[nodiscard]] Expected<Program> vHalf(const ScheduleShape &shape, const ScheduleTimes &times);
+[[nodiscard]] Expected<Program> vMin(const ScheduleShape &shape, const ScheduleTimes &times);
+/// ZB-V's order that needs no search; its end is laid by `times`, which must not be empty.
+[[nodiscard]] Program zbVByHand(const ScheduleShape &shape, const ScheduleTimes &times);
 
 /// BadValue where a stage may hold fewer micro-batches than `needed[device]`.
 [[nodiscard]] Expected<void> checkInFlight(const ScheduleShape &shape, const std::vector<int> &needed, const char *schedule);
 /// BadValue where a schedule of one chunk a stage is asked for several.
 [[nodiscard]] Expected<void> checkOneChunk(const ScheduleShape &shape, const char *schedule);
+
+/// BadValue where a schedule of two chunks a stage is asked for another number.
+[[nodiscard]] Expected<void> checkTwoChunks(const ScheduleShape &shape, const char *schedule);
 
 [[nodiscard]] inline Op forward(int chunk, int microBatch)
 {

@@ -26,6 +26,10 @@ constexpr std::array kGenerators{
     Generator{ScheduleKind::BreadthFirst, "breadth-first", schedules::breadthFirst},
     Generator{ScheduleKind::ZbH1, "zb-h1", schedules::zbH1},
     Generator{ScheduleKind::ZbH2, "zb-h2", schedules::zbH2},
+    Generator{ScheduleKind::ZbV, "zb-v", nullptr, schedules::zbV},
+    Generator{ScheduleKind::ZbAuto, "zb-auto", nullptr, schedules::zbAuto},
+    Generator{ScheduleKind::VHalf, "v-half", nullptr, schedules::vHalf},
+    Generator{ScheduleKind::VMin, "v-min", nullptr, schedules::vMin},
 };
 
 std::string availableNames()

@@ -33,7 +33,7 @@ struct ScheduleShape {
     bool operator==(const ScheduleShape &) const = default;
 };
 
-/// What list schedulers decide by, in any one unit. They look at three digits only, so that a small change of a time
+/// What list schedulers decide by; times in any one unit. They look at three digits only, so that a small change of a time
 /// mostly leaves the order, and with it the timeline's topology, as it was. Empty: every operation takes equally long and
 /// nothing is sent.
 struct ScheduleTimes {
@@ -42,7 +42,11 @@ struct ScheduleTimes {
         bool operator==(const Stage &) const = default;
     };
     std::vector<Stage> stages;     // per virtual stage
-    std::vector<std::int64_t> boundaries;   // between q and q + 1, one way, the slower one; 0 where both are on one device
+    std::vector<std::int64_t> boundaries;   // between q and q + 1, one way, the slower one; unused where both are on one device
+    /// Of a chunk's activations, the share that stays from the input gradient to the weight gradient. Shares above 1
+    /// (recomputed ones) count as 1 here: a limit on micro-batches in flight is one on what their forwards leave.
+    double keptForWeightGrad = 1;
+    bool endsTogether = false;     // every device waits for the last one, so the makespan counts, not the longest span
     bool operator==(const ScheduleTimes &) const = default;
 };
 

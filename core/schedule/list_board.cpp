@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/schedule/list_board.h"
+
+#include "core/schedule/generators.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace trainyard::schedules {
+
+ScheduleTimes roundedTimes(const ScheduleShape &shape, const ScheduleTimes &times)
+{
+    constexpr std::int64_t kLongest = 1000;
+    const auto stages = static_cast<std::size_t>(shape.devices) * static_cast<std::size_t>(shape.chunks);
+    std::int64_t longest = 0;
+    for (const ScheduleTimes::Stage &s : times.stages)
+        longest = std::max({longest, s.forward, s.inputGrad, s.weightGrad});
+    if (longest <= 0)
+        return {std::vector<ScheduleTimes::Stage>(stages, {kLongest, kLongest, kLongest}), std::vector<std::int64_t>(stages - 1, 0), times.keptForWeightGrad,
+                times.endsTogether};
+    const auto rounded = [&](std::int64_t t) {
+        return std::llround(static_cast<double>(t) / static_cast<double>(longest) * static_cast<double>(kLongest));
+    };
+    ScheduleTimes result{{}, {}, times.keptForWeightGrad, times.endsTogether};
+    for (const ScheduleTimes::Stage &s : times.stages)
+        result.stages.push_back({rounded(s.forward), rounded(s.inputGrad), rounded(s.weightGrad)});
+    for (const std::int64_t t : times.boundaries)
+        result.boundaries.push_back(rounded(t));
+    return result;
+}
+
+ListBoard::ListBoard(const ScheduleShape &shape, ChunkPlacement placement, const ScheduleTimes &times)
+    : m_shape(shape), m_placement(placement), m_times(times), m_devices(static_cast<std::size_t>(shape.devices)),
+      m_kept(static_cast<int>(std::lround(std::clamp(times.keptForWeightGrad, 0.0, 1.0) * kChunk)))
+{
+    const auto microBatches = static_cast<std::size_t>(shape.microBatches), chunks = static_cast<std::size_t>(shape.chunks);
+    for (int d = 0; d < shape.devices; ++d)
+        for (int c = 0; c < shape.chunks; ++c)
+            m_chunks.push_back({virtualStageAt(placement, shape.devices, d, c), {}});
+    for (auto &ends : m_ends)
+        ends.assign(m_chunks.size() * microBatches, kUnknown);
+    for (Device &device : m_devices) {
+        device.inputGrads.reserve(microBatches * chunks);
+        device.order.reserve(3 * microBatches * chunks);
+    }
+}
+
+std::int64_t ListBoard::boundaryBefore(int device, int chunk) const
+{
+    const int q = at(device, chunk).virtualStage;
+    return q == 0 || deviceAt(m_placement, m_shape.devices, q - 1) == device ? 0 : m_times.boundaries[static_cast<std::size_t>(q - 1)];
+}
+
+std::int64_t ListBoard::arrival(OpKind kind, int device, int chunk) const
+{
+    const Chunk &here = at(device, chunk);
+    const int q = here.virtualStage, last = static_cast<int>(m_chunks.size()) - 1, k = here.done[index(kind)];
+    if (k >= m_shape.microBatches)
+        return kUnknown;
+    if (kind == OpKind::Forward)
+        return q == 0 ? 0 : endAt(0, q - 1, k) + boundaryBefore(device, chunk);
+    if (here.done[0] <= k)
+        return kUnknown;
+    if (q == last)
+        return endAt(0, q, k);
+    const bool crosses = deviceAt(m_placement, m_shape.devices, q + 1) != device;
+    return endAt(1, q + 1, k) + (crosses ? m_times.boundaries[static_cast<std::size_t>(q)] : 0);
+}
+
+std::int64_t ListBoard::end(OpKind kind, int device, int chunk, int k) const
+{
+    return endAt(index(kind), at(device, chunk).virtualStage, k);
+}
+
+std::int64_t ListBoard::duration(OpKind kind, int device, int chunk) const
+{
+    const ScheduleTimes::Stage &times = m_times.stages[static_cast<std::size_t>(at(device, chunk).virtualStage)];
+    return kind == OpKind::Forward ? times.forward : kind == OpKind::InputGrad ? times.inputGrad : times.weightGrad;
+}
+
+bool ListBoard::hasPendingWeightGrad(int device) const
+{
+    const Device &here = m_devices[static_cast<std::size_t>(device)];
+    return here.nextWeightGrad < here.inputGrads.size();
+}
+
+std::int64_t ListBoard::weightGradDuration(int device) const
+{
+    const Device &here = m_devices[static_cast<std::size_t>(device)];
+    return duration(OpKind::WeightGrad, device, here.inputGrads[here.nextWeightGrad].first);
+}
+
+void ListBoard::append(Op op, int device, std::int64_t start, std::int64_t length)
+{
+    Device &here = m_devices[static_cast<std::size_t>(device)];
+    if (here.order.empty())
+        here.firstStart = start;
+    else
+        here.idle += start - here.freeAt;
+    m_worstIdle = std::max(m_worstIdle, here.idle);
+    here.freeAt = start + length;
+    here.order.push_back(op);
+}
+
+void ListBoard::lay(OpKind kind, int device, int chunk)
+{
+    Chunk &chunkHere = m_chunks[static_cast<std::size_t>(device * m_shape.chunks + chunk)];
+    Device &here = m_devices[static_cast<std::size_t>(device)];
+    const int k = chunkHere.done[index(kind)];
+    const std::int64_t start = std::max(here.freeAt, arrival(kind, device, chunk));
+    append(kind == OpKind::Forward ? forward(chunk, k) : inputGrad(chunk, k), device, start, duration(kind, device, chunk));
+    ++chunkHere.done[index(kind)];
+    m_ends[index(kind)][static_cast<std::size_t>(chunkHere.virtualStage) * static_cast<std::size_t>(m_shape.microBatches)
+                        + static_cast<std::size_t>(k)] = here.freeAt;
+    if (kind == OpKind::Forward) {
+        here.held += kChunk;
+    } else {
+        here.held += m_kept - kChunk;
+        here.inputGrads.emplace_back(chunk, k);
+    }
+}
+
+void ListBoard::layWeightGrad(int device)
+{
+    Device &here = m_devices[static_cast<std::size_t>(device)];
+    const auto [chunk, k] = here.inputGrads[here.nextWeightGrad++];
+    append(weightGrad(chunk, k), device, here.freeAt, duration(OpKind::WeightGrad, device, chunk));
+    ++m_chunks[static_cast<std::size_t>(device * m_shape.chunks + chunk)].done[2];
+    here.held -= m_kept;
+}
+
+void ListBoard::layPendingWeightGrads()
+{
+    for (int d = 0; d < m_shape.devices; ++d)
+        while (hasPendingWeightGrad(d))
+            layWeightGrad(d);
+}
+
+void ListBoard::fillWith(int device, std::int64_t arrival)
+{
+    while (hasPendingWeightGrad(device) && freeAt(device) + weightGradDuration(device) <= arrival)
+        layWeightGrad(device);
+}
+
+bool ListBoard::makeRoom(int device, int limit)
+{
+    while (held(device) + kChunk > limit) {
+        if (!hasPendingWeightGrad(device))
+            return false;
+        layWeightGrad(device);
+    }
+    return true;
+}
+
+bool ListBoard::lay(const Program &program)
+{
+    std::vector<std::size_t> next(m_devices.size());
+    std::vector<int> toTry(m_devices.size());
+    std::iota(toTry.rbegin(), toTry.rend(), 0);
+    while (!toTry.empty()) {
+        const int d = toTry.back();
+        toTry.pop_back();
+        const std::vector<Op> &order = program.order[static_cast<std::size_t>(d)];
+        std::size_t &i = next[static_cast<std::size_t>(d)];
+        const std::size_t before = i;
+        for (; i < order.size(); ++i) {
+            if (order[i].kind == OpKind::WeightGrad)
+                layWeightGrad(d);
+            else if (arrival(order[i].kind, d, order[i].chunk) < kUnknown)
+                lay(order[i].kind, d, order[i].chunk);
+            else
+                break;
+        }
+        if (i == before)
+            continue;
+        // Its neighbours, the first and the last one among them, may have got what they wait for.
+        const int count = static_cast<int>(m_devices.size());
+        toTry.push_back((d + count - 1) % count);
+        toTry.push_back((d + 1) % count);
+    }
+    return isComplete();
+}
+
+bool ListBoard::isComplete() const
+{
+    const std::size_t all = 3 * static_cast<std::size_t>(m_shape.microBatches) * static_cast<std::size_t>(m_shape.chunks);
+    return std::ranges::all_of(m_devices, [all](const Device &d) { return d.order.size() == all; });
+}
+
+Program ListBoard::program() const
+{
+    Program program{m_shape, m_placement, {}};
+    for (const Device &device : m_devices)
+        program.order.push_back(device.order);
+    return program;
+}
+
+std::int64_t ListBoard::longestSpan() const
+{
+    std::int64_t longest = 0;
+    for (const Device &device : m_devices)
+        longest = std::max(longest, device.freeAt - device.firstStart);
+    return longest;
+}
+
+std::int64_t ListBoard::makespan() const
+{
+    std::int64_t last = 0;
+    for (const Device &device : m_devices)
+        last = std::max(last, device.freeAt);
+    return last;
+}
+
+int choicesToTry(const ScheduleShape &shape, int all)
+{
+    constexpr double kOperations = 5e5;
+    return static_cast<int>(std::clamp(kOperations / (3.0 * shape.devices * shape.chunks * shape.microBatches), 1.0, double(all)));
+}
+
+void StartQueue::set(int device, std::int64_t start)
+{
+    m_starts[static_cast<std::size_t>(device)] = start;
+    if (start < ListBoard::kUnknown)
+        m_queue.emplace(start, device);
+}
+
+int StartQueue::earliest()
+{
+    while (!m_queue.empty() && m_starts[static_cast<std::size_t>(m_queue.top().second)] != m_queue.top().first)
+        m_queue.pop();
+    return m_queue.empty() ? -1 : m_queue.top().second;
+}
+
+BestProgram::BestProgram(const ScheduleShape &shape, const ScheduleTimes &times)
+    : m_times(times.stages.empty() ? roundedTimes(shape, times) : times)
+{
+}
+
+void BestProgram::offer(Program program)
+{
+    ListBoard board(program.shape, program.placement, m_times);
+    if (!board.lay(program))
+        return;
+    std::pair<std::int64_t, std::int64_t> score{board.longestSpan(), board.makespan()};
+    if (m_times.endsTogether)
+        std::swap(score.first, score.second);
+    if (isEmpty() || score < m_score) {
+        m_score = score;
+        m_best = std::move(program);
+    }
+}
+
+} // namespace trainyard::schedules
