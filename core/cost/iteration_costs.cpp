@@ -48,17 +48,19 @@ ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
     return shape;
 }
 
-ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement, bool endsTogether)
+ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement, const StackSpec &stack)
 {
     const int devices = int(costs.tail.size()), virtualStages = int(costs.ops.size()), chunks = virtualStages / devices;
     ScheduleTimes times;
-    times.endsTogether = endsTogether;
+    times.endsTogether = true;   // an iteration is counted to the end of its last stage, barrier or not
     for (int q = 0; q < virtualStages; ++q) {
         const OpTimes &op = costs.ops[std::size_t(deviceAt(placement, devices, q) * chunks + q / devices)];
-        times.stages.push_back({op.forward, op.inputGrad, op.weightGrad});
+        times.stages.push_back({op.forward, op.inputGrad, op.weightGrad, stack.recomputesLastStage ? 0 : op.recompute});
     }
     for (const BoundaryTimes &b : costs.boundaries)
         times.boundaries.push_back(std::max(b.hold[0] + b.latency[0], b.hold[1] + b.latency[1]));
+    for (const TailTimes &tail : costs.tail)   // behind a barrier optimizer steps are nobody's own
+        times.tails.push_back(tail.reduce - tail.reduceEarly + (stack.gradientNormBarrier ? 0 : tail.optimizer));
     return times;
 }
 
@@ -137,7 +139,7 @@ Expected<Costs> cost(const Workload &workload)
                                                                   pipelines.seats[std::size_t(to)], coster.site(pipelines, from),
                                                                   costs.wanLinks));
         }
-        auto program = makeProgram(plan.schedule, shapeOf(workload, pipelines), scheduleTimes(shape, placement, workload.stack.gradientNormBarrier));
+        auto program = makeProgram(plan.schedule, shapeOf(workload, pipelines), scheduleTimes(shape, placement, workload.stack));
         if (!program)
             return std::unexpected(program.error());
         if (workload.stack.recomputesLastStage)

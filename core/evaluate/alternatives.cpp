@@ -100,7 +100,7 @@ void addPipeline(std::vector<Alternative> &out, const Plan &plan, const ModelSpe
     values.insert({std::max(1, now.pipeline - 1), now.pipeline, now.pipeline + 1});
     std::vector<Choice<int>> choices = numbers(values);
     for (Choice<int> &c : choices) {
-        if (model && !plan.profile && c.value * now.virtualPipeline > layers)
+        if (model && !plan.profile && c.value * chunksPerStage(plan) > layers)
             c.blocked = "the model has " + std::to_string(layers) + " layers";
         else if (c.value > most)
             c.blocked = c.key + " stages need " + std::to_string(c.value * now.tensor * now.context) + " GPUs, the cluster has "
@@ -174,9 +174,12 @@ void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec
     const Parallelism &now = plan.parallelism;
     std::set<int> values{1, 2, 3, 4, 6, 8, now.virtualPipeline};
     std::vector<Choice<int>> choices = numbers(values);
+    const bool turnsBack = chunkPlacement(plan.schedule) == ChunkPlacement::V;
     for (Choice<int> &c : choices) {
         if (c.value > 1 && now.pipeline < 2)
             c.blocked = "interleaving needs at least 2 pipeline stages";
+        else if (turnsBack && !acceptsChunks(plan.schedule, chunksPerStage(plan.schedule, c.value)))
+            c.blocked = std::string(toString(plan.schedule)) + " has another number of chunks a stage";
         else if (model && !plan.profile && model->layers < c.value * now.pipeline)
             c.blocked = std::to_string(now.pipeline) + " stages of " + c.key + " chunks need "
                 + std::to_string(c.value * now.pipeline) + " layers, the model has " + std::to_string(model->layers);
@@ -185,7 +188,7 @@ void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec
         p.parallelism.virtualPipeline = v;
         if (v == 1 && p.schedule == ScheduleKind::Interleaved)
             p.schedule = ScheduleKind::OneFOneB;
-        else if (v > 1 && (p.schedule == ScheduleKind::OneFOneB || p.schedule == ScheduleKind::GPipe))
+        else if (v > 1 && chunkPlacement(p.schedule) == ChunkPlacement::Loop && !acceptsChunks(p.schedule, v))
             p.schedule = ScheduleKind::Interleaved;
     });
 }

@@ -40,6 +40,20 @@ enum class ChunkPlacement : std::uint8_t { Loop, V };
 {
     return virtualPipeline == 1 && chunkPlacement(kind) == ChunkPlacement::V ? 2 : virtualPipeline;
 }
+/// Whether makeProgram takes that many.
+[[nodiscard]] constexpr bool acceptsChunks(ScheduleKind kind, int chunks)
+{
+    switch (kind) {
+    case ScheduleKind::Interleaved: return chunks > 1;
+    case ScheduleKind::BreadthFirst: return true;
+    case ScheduleKind::ZbV:
+    case ScheduleKind::VHalf:
+    case ScheduleKind::VMin:
+    case ScheduleKind::DualPipeV: return chunks == 2;
+    case ScheduleKind::Hanayo: return chunks % 2 == 0;
+    default: return chunks == 1;
+    }
+}
 [[nodiscard]] inline int chunksPerStage(const Plan &plan)
 {
     return chunksPerStage(plan.schedule, plan.parallelism.virtualPipeline);

@@ -17,14 +17,14 @@ ScheduleTimes roundedTimes(const ScheduleShape &shape, const ScheduleTimes &time
     for (const ScheduleTimes::Stage &s : times.stages)
         longest = std::max({longest, s.forward, s.inputGrad, s.weightGrad});
     if (longest <= 0)
-        return {std::vector<ScheduleTimes::Stage>(stages, {kLongest, kLongest, kLongest}), std::vector<std::int64_t>(stages - 1, 0), times.keptForWeightGrad,
-                times.endsTogether};
+        return {std::vector<ScheduleTimes::Stage>(stages, {kLongest, kLongest, kLongest, 0}), std::vector<std::int64_t>(stages - 1, 0), {},
+                times.keptForWeightGrad, times.endsTogether};
     const auto rounded = [&](std::int64_t t) {
         return std::llround(static_cast<double>(t) / static_cast<double>(longest) * static_cast<double>(kLongest));
     };
-    ScheduleTimes result{{}, {}, times.keptForWeightGrad, times.endsTogether};
+    ScheduleTimes result{{}, {}, {}, times.keptForWeightGrad, times.endsTogether};
     for (const ScheduleTimes::Stage &s : times.stages)
-        result.stages.push_back({rounded(s.forward), rounded(s.inputGrad), rounded(s.weightGrad)});
+        result.stages.push_back({rounded(s.forward), rounded(s.inputGrad), rounded(s.weightGrad), rounded(s.recompute)});
     for (const std::int64_t t : times.boundaries)
         result.boundaries.push_back(rounded(t));
     return result;
@@ -109,7 +109,11 @@ void ListBoard::lay(OpKind kind, int device, int chunk)
     Device &here = m_devices[static_cast<std::size_t>(device)];
     const int k = chunkHere.done[index(kind)];
     const std::int64_t start = std::max(here.freeAt, arrival(kind, device, chunk));
-    append(kind == OpKind::Forward ? forward(chunk, k) : inputGrad(chunk, k), device, start, duration(kind, device, chunk));
+    std::int64_t length = duration(kind, device, chunk);
+    // The last virtual stage finds its activations where its own forward just left them.
+    if (kind == OpKind::InputGrad && chunkHere.virtualStage + 1 == static_cast<int>(m_chunks.size()) && here.order.back() == forward(chunk, k))
+        length -= m_times.stages.back().recompute;
+    append(kind == OpKind::Forward ? forward(chunk, k) : inputGrad(chunk, k), device, start, length);
     ++chunkHere.done[index(kind)];
     m_ends[index(kind)][static_cast<std::size_t>(chunkHere.virtualStage) * static_cast<std::size_t>(m_shape.microBatches)
                         + static_cast<std::size_t>(k)] = here.freeAt;
@@ -196,19 +200,24 @@ Program ListBoard::program() const
     return program;
 }
 
+std::int64_t ListBoard::endOf(int device) const
+{
+    return freeAt(device) + (m_times.tails.empty() ? 0 : m_times.tails[static_cast<std::size_t>(device)]);
+}
+
 std::int64_t ListBoard::longestSpan() const
 {
     std::int64_t longest = 0;
-    for (const Device &device : m_devices)
-        longest = std::max(longest, device.freeAt - device.firstStart);
+    for (int d = 0; d < m_shape.devices; ++d)
+        longest = std::max(longest, endOf(d) - m_devices[static_cast<std::size_t>(d)].firstStart);
     return longest;
 }
 
 std::int64_t ListBoard::makespan() const
 {
     std::int64_t last = 0;
-    for (const Device &device : m_devices)
-        last = std::max(last, device.freeAt);
+    for (int d = 0; d < m_shape.devices; ++d)
+        last = std::max(last, endOf(d));
     return last;
 }
 

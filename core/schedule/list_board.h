@@ -52,7 +52,7 @@ public:
 
     [[nodiscard]] bool isComplete() const;
     [[nodiscard]] Program program() const;
-    /// From first to last operation: of the device where that is longest, and of all together.
+    /// From first operation to the end of the tail: of the device where that is longest, and of all together.
     [[nodiscard]] std::int64_t longestSpan() const;
     [[nodiscard]] std::int64_t makespan() const;
 
@@ -72,6 +72,7 @@ private:
     {
         return m_ends[kind][static_cast<std::size_t>(virtualStage) * static_cast<std::size_t>(m_shape.microBatches) + static_cast<std::size_t>(k)];
     }
+    [[nodiscard]] std::int64_t endOf(int device) const;
     void append(Op op, int device, std::int64_t start, std::int64_t length);
 
     ScheduleShape m_shape;

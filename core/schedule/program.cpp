@@ -66,7 +66,9 @@ Expected<void> checkShape(const ScheduleShape &shape)
 Expected<void> checkTimes(const ScheduleTimes &times, const ScheduleShape &shape)
 {
     const auto stages = static_cast<std::size_t>(shape.devices) * static_cast<std::size_t>(shape.chunks);
-    if (times.stages.empty() || (times.stages.size() == stages && times.boundaries.size() + 1 == stages))
+    const bool fits = times.stages.size() == stages && times.boundaries.size() + 1 == stages
+        && (times.tails.empty() || times.tails.size() == static_cast<std::size_t>(shape.devices));
+    if (times.stages.empty() || fits)
         return {};
     return std::unexpected(Error{ErrorCode::Internal, "schedule", "times that do not fit the program's shape", ""});
 }

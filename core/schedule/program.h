@@ -38,11 +38,13 @@ struct ScheduleShape {
 /// nothing is sent.
 struct ScheduleTimes {
     struct Stage {                 // of one virtual stage and one micro-batch
-        std::int64_t forward = 0, inputGrad = 0, weightGrad = 0;   // recompute counts to the input gradient
+        std::int64_t forward = 0, inputGrad = 0, weightGrad = 0;
+        std::int64_t recompute = 0;   // of the input gradient, what one is spared that directly follows its own forward
         bool operator==(const Stage &) const = default;
     };
     std::vector<Stage> stages;     // per virtual stage
     std::vector<std::int64_t> boundaries;   // between q and q + 1, one way, the slower one; unused where both are on one device
+    std::vector<std::int64_t> tails;        // per device, what follows its last operation; empty: nothing
     /// Of a chunk's activations, the share that stays from the input gradient to the weight gradient. Shares above 1
     /// (recomputed ones) count as 1 here: a limit on micro-batches in flight is one on what their forwards leave.
     double keptForWeightGrad = 1;

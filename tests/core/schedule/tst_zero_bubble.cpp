@@ -23,7 +23,7 @@ Nanoseconds ticks(double units) { return std::llround(units * kUnit); }
 ScheduleTimes timesOf(int virtualStages, Split t)
 {
     ScheduleTimes times;
-    times.stages.assign(static_cast<std::size_t>(virtualStages), {ticks(t.forward), ticks(t.inputGrad), ticks(t.weightGrad)});
+    times.stages.assign(static_cast<std::size_t>(virtualStages), {ticks(t.forward), ticks(t.inputGrad), ticks(t.weightGrad), 0});
     times.boundaries.assign(times.stages.size() - 1, ticks(t.boundary));
     return times;
 }
@@ -44,7 +44,7 @@ IterationCosts costsOf(Program program, const ScheduleTimes &times)
     for (int q = 0; q < pipeline.program.virtualStages(); ++q) {
         const ScheduleTimes::Stage &t = times.stages[static_cast<std::size_t>(q)];
         const int slot = pipeline.program.deviceOf(q) * pipeline.program.shape.chunks + pipeline.program.chunkOf(q);
-        pipeline.ops[static_cast<std::size_t>(slot)] = {t.forward, t.inputGrad + t.weightGrad, t.inputGrad, t.weightGrad, 0};
+        pipeline.ops[static_cast<std::size_t>(slot)] = {t.forward, t.inputGrad + t.weightGrad, t.inputGrad, t.weightGrad, t.recompute};
     }
     for (std::size_t q = 0; q + 1 < times.stages.size(); ++q)
         pipeline.boundaries[q].hold[0] = pipeline.boundaries[q].hold[1] = times.boundaries[q];
@@ -77,7 +77,10 @@ ScheduleTimes randomTimes(std::mt19937 &random, int virtualStages)
     const auto pick = [&](int from, int to) { return from + static_cast<std::int64_t>(random() % static_cast<unsigned>(to - from)); };
     ScheduleTimes times;
     for (int q = 0; q < virtualStages; ++q)
-        times.stages.push_back({pick(100'000, 900'000), pick(100'000, 900'000), pick(random() % 4 == 0 ? 0 : 100'000, 900'000)});
+        times.stages.push_back({pick(100'000, 900'000), pick(100'000, 900'000), pick(random() % 4 == 0 ? 0 : 100'000, 900'000), 0});
+    if (random() % 3 == 0)
+        for (ScheduleTimes::Stage &stage : times.stages)
+            stage.recompute = pick(1, 99'000);
     for (int q = 0; q + 1 < virtualStages; ++q)
         times.boundaries.push_back(random() % 2 == 0 ? 0 : pick(0, 2'000'000));
     times.keptForWeightGrad = static_cast<double>(pick(0, 1001)) / 1000;

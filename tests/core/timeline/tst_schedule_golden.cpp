@@ -49,7 +49,7 @@ Program programOf(ScheduleKind kind, const json &golden)
     const ScheduleShape shape{golden["p"], golden["m"], golden["v"], {}};
     const auto stages = static_cast<std::size_t>(shape.devices * shape.chunks);
     ScheduleTimes times;
-    times.stages.assign(stages, {ticks(t["t_f"]), ticks(t["t_b_input"]), ticks(t["t_w"])});
+    times.stages.assign(stages, {ticks(t["t_f"]), ticks(t["t_b_input"]), ticks(t["t_w"]), 0});
     times.boundaries.assign(stages - 1, ticks(golden["t_comm"]));
     return schedules::zbVByHand(shape, times);
 }
