@@ -156,7 +156,9 @@ TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
     Seconds forward, backward;
     for (const ChunkCost &chunk : stage.chunks) {
         forward += chunk.forward.total();
-        backward += chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total();
+        backward += chunk.weightGrad.total();
+        if (!endsWithWeightGrads(workload.plan->schedule))
+            backward += chunk.inputGrad.total() + chunk.recompute.total();
     }
     TailTimes tail;
     tail.reduce = toNanoseconds(stage.reduce);

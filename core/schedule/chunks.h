@@ -54,6 +54,21 @@ enum class ChunkPlacement : std::uint8_t { Loop, V };
     default: return chunks == 1;
     }
 }
+/// Whether a device's last operations are weight gradients, all that its gradient reduction can hide behind.
+[[nodiscard]] constexpr bool endsWithWeightGrads(ScheduleKind kind)
+{
+    switch (kind) {
+    case ScheduleKind::ZbH1:
+    case ScheduleKind::ZbH2:
+    case ScheduleKind::ZbV:
+    case ScheduleKind::ZbAuto:
+    case ScheduleKind::VHalf:
+    case ScheduleKind::VMin:
+    case ScheduleKind::DualPipe:
+    case ScheduleKind::DualPipeV: return true;
+    default: return false;
+    }
+}
 [[nodiscard]] inline int chunksPerStage(const Plan &plan)
 {
     return chunksPerStage(plan.schedule, plan.parallelism.virtualPipeline);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace trainyard::schedules {
 
@@ -229,8 +230,7 @@ int choicesToTry(const ScheduleShape &shape, int all)
 
 void StartQueue::set(int device, std::int64_t start)
 {
-    m_starts[static_cast<std::size_t>(device)] = start;
-    if (start < ListBoard::kUnknown)
+    if (std::exchange(m_starts[static_cast<std::size_t>(device)], start) != start && start < ListBoard::kUnknown)
         m_queue.emplace(start, device);
 }
 

@@ -1,76 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The zero-bubble family against the equations and tables of its papers. A program is made by rounded times and judged by
+// The zero-bubble family against the equations of its papers. A program is made by rounded times and judged by
 // the engine with the times themselves.
-#include "tests/core/timeline/pipelines.h"
-
-#include <nlohmann/json.hpp>
+#include "tests/core/schedule/split_backward.h"
 
 #include <cmath>
-#include <fstream>
 #include <map>
 
-using namespace pipelines;
-using nlohmann::json;
+using namespace split_backward;
 
 namespace {
-
-constexpr Nanoseconds kUnit = 1'000'000'000;
-
-struct Split { double forward = 1, inputGrad = 1, weightGrad = 1, boundary = 0; };
-
-Nanoseconds ticks(double units) { return std::llround(units * kUnit); }
-
-ScheduleTimes timesOf(int virtualStages, Split t)
-{
-    ScheduleTimes times;
-    times.stages.assign(static_cast<std::size_t>(virtualStages), {ticks(t.forward), ticks(t.inputGrad), ticks(t.weightGrad), 0});
-    times.boundaries.assign(times.stages.size() - 1, ticks(t.boundary));
-    return times;
-}
-
-Program make(ScheduleKind kind, const ScheduleShape &shape, const ScheduleTimes &times = {})
-{
-    auto made = makeProgram(kind, shape, times);
-    if (!made)
-        qFatal("%s", toString(made.error()).c_str());
-    return std::move(*made);
-}
-
-/// Costs with the times that the schedule knew, stage by stage.
-IterationCosts costsOf(Program program, const ScheduleTimes &times)
-{
-    IterationCosts costs = even(std::move(program), {});
-    PipelineCosts &pipeline = costs.classes.front();
-    for (int q = 0; q < pipeline.program.virtualStages(); ++q) {
-        const ScheduleTimes::Stage &t = times.stages[static_cast<std::size_t>(q)];
-        const int slot = pipeline.program.deviceOf(q) * pipeline.program.shape.chunks + pipeline.program.chunkOf(q);
-        pipeline.ops[static_cast<std::size_t>(slot)] = {t.forward, t.inputGrad + t.weightGrad, t.inputGrad, t.weightGrad, t.recompute};
-    }
-    for (std::size_t q = 0; q + 1 < times.stages.size(); ++q)
-        pipeline.boundaries[q].hold[0] = pipeline.boundaries[q].hold[1] = times.boundaries[q];
-    return costs;
-}
-
-struct Outcome {
-    Nanoseconds makespan = 0, longestSpan = 0;
-    double peak = 0;
-};
-
-Outcome outcome(const Program &program, const ScheduleTimes &times)
-{
-    const Timeline timeline = run(costsOf(program, times));
-    Outcome result{timeline.duration, 0, std::ranges::max(peakInFlight(program, times.keptForWeightGrad))};
-    for (const Track &track : timeline.tracks)
-        result.longestSpan = std::max(result.longestSpan, timeline.end[track.last - 1] - timeline.start[track.first]);
-    return result;
-}
-
-/// The zero-bubble paper's: of the device that takes longest, without a common end.
-double bubbleRate(const Outcome &result, Split t, int microBatches, int chunks = 1)
-{
-    const double busy = microBatches * chunks * (t.forward + t.inputGrad + t.weightGrad) * kUnit;
-    return (static_cast<double>(result.longestSpan) - busy) / static_cast<double>(result.longestSpan);
-}
 
 ScheduleTimes randomTimes(std::mt19937 &random, int virtualStages)
 {
@@ -99,8 +37,6 @@ private slots:
     void theBubbleFollowsItsClosedForm();
     void fewMicroBatchesSpareTheLastWeightGradient();
     void memoryFollowsItsFormula();
-    void theTablesOfThePaper_data();
-    void theTablesOfThePaper();
     void zbVHasNoBubbleWhereTimesAreEqual();
     void vHalfAndVMinKeepWhatTheyPromise();
     void automaticIsNeverWorseThanByHand();
@@ -111,9 +47,6 @@ private slots:
     void aCommonEndCountsTheMakespan();
     void recomputationBelongsToTheInputGradient();
     void twoChunksComeByThemselves();
-
-private:
-    json m_rows;
 };
 
 void ZeroBubble::theBubbleFollowsItsClosedForm_data()
@@ -170,45 +103,6 @@ void ZeroBubble::memoryFollowsItsFormula()
             QCOMPARE(h2[static_cast<std::size_t>(i)], 2 * (p - i) - 1 + 2 * i * kept);
         }
     }
-}
-
-void ZeroBubble::theTablesOfThePaper_data()
-{
-    QTest::addColumn<int>("row");
-    std::ifstream file(TRAINYARD_SHARED_DIR "/validation/test/zero_bubble_2401.10241.json");
-    if (!file)
-        QSKIP("The published tables are not on this machine.");
-    m_rows = json::parse(file).at("rows");
-    for (std::size_t i = 0; i < m_rows.size(); ++i)
-        if (m_rows[i]["table"] == "9+5")
-            QTest::addRow("%s p=%d m=%d", m_rows[i]["model"]["name"].get<std::string>().c_str(), m_rows[i]["parallel"]["pp"].get<int>(),
-                          m_rows[i]["parallel"]["num_microbatches"].get<int>())
-                << static_cast<int>(i);
-}
-
-void ZeroBubble::theTablesOfThePaper()
-{
-    // Table 5 from the times of Table 9, to its four digits; memory limits p and 2p for the automatic schedules, with
-    // M_W = 32sbh of M_B = (34 + 5as/h)sbh.
-    QFETCH(int, row);
-    const json &r = m_rows[static_cast<std::size_t>(row)];
-    const json &inputs = r["inputs_ms"], &rates = r["metrics"]["bubble_rate"], &model = r["model"];
-    const int p = r["parallel"]["pp"], m = r["parallel"]["num_microbatches"];
-    const Split t{inputs["t_f"], inputs["t_b"], inputs["t_w"], inputs["t_comm"]};
-    ScheduleTimes times = timesOf(p, t);
-    times.keptForWeightGrad = 32 / (34 + 5 * model["heads"].get<double>() * model["seq"].get<double>() / model["hidden"].get<double>());
-    const auto compare = [&](const char *name, ScheduleKind kind, std::vector<int> limit) {
-        const Outcome result = outcome(make(kind, {p, m, 1, limit}, times), times);
-        const double rate = bubbleRate(result, t, m), expected = rates[name].get<double>();
-        QVERIFY2(std::abs(rate - expected) <= 0.5001e-4, qPrintable(QString("%1: %2, paper %3").arg(name).arg(rate).arg(expected)));
-        if (!limit.empty())
-            QVERIFY(result.peak <= limit.front() + 1e-9);
-    };
-    compare("1F1B", ScheduleKind::OneFOneB, {});
-    compare("ZB-H1", ScheduleKind::ZbH1, {});
-    compare("ZB-H2", ScheduleKind::ZbH2, {});
-    compare("ZB-1p", ScheduleKind::ZbAuto, {p});
-    compare("ZB-2p", ScheduleKind::ZbAuto, {2 * p});
 }
 
 void ZeroBubble::zbVHasNoBubbleWhereTimesAreEqual()
