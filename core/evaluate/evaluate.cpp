@@ -128,7 +128,7 @@ private:
         addCostMetrics(metrics, m_workload, m_catalogue);
         addConfidence(metrics, m_workload);
         if (m_options.keepTimeline)
-            evaluation.memoryCurves = memoryCurves(candidate.memory, m_workload.layout, candidate.timeline);
+            evaluation.memoryCurves = memoryCurves(m_workload, candidate.costs, candidate.memory, candidate.timeline);
         addMemoryMetrics(metrics, std::move(candidate.memory));
         metrics.simulateMs = m_simulateMs;
         evaluation.layout = m_workload.layout;

@@ -20,7 +20,7 @@ struct StackSpec {
     bool recomputesLastStage = true;       // full recompute also on the last stage, whose activations are still there
     bool gradientNormBarrier = false;      // every optimizer step waits for all reductions (gradient clipping)
     // Options of a run, for overrides: they choose among the figures below.
-    bool compiled = true;                  // 0: eager element-wise kernels
+    bool compiled = true;                  // 0: eager element-wise kernels, and tensors saved that backward does not read
     bool asyncTensor = false;              // tensor-parallel communication in pieces between the pieces of its product
     bool float8Rowwise = false;            // 8-bit operands scaled by row instead of by tensor
     // Time habits, fitted to published runs (stack_times.json, written by tools/fit_stacks). docs/model.md, "Stacks".
@@ -44,6 +44,22 @@ struct StackSpec {
     double communicatorBytes = 0;          // NCCL buffers of one communicator
     double workspaceBytes = 0;
     double fragmentation = 1.0;            // reserved by the allocator / allocated
+    // Habits that move memory only; docs/model.md, "Memory".
+    bool weightsKeptInFp32 = false;        // FSDP: the 32-bit shard is the parameter, 16-bit copies are gathered for the moment
+    bool operatorLevelSelective = false;   // selective: every second product is computed again, not the attention core
+    bool keepsQuantizedInputs = false;     // 8- and 4-bit products keep their inputs in that format
+    bool storesExpertOutputs = false;      // of routed tokens, because probabilities are applied after them
+    bool contextAllToAll = false;          // context parallel by exchanging heads instead of a ring of keys and values
+    bool keepsStageOutputs = false;        // the output of a stage lives until its backward
+    bool backwardTemporaries = false;      // gradients of the layer and of the weights at work exist beside what is kept
+    bool keepsWeightGradientBuffers = false;   // one 16-bit gradient buffer for each shape of weight stays allocated
+    bool pipelineKeepsGathered = false;    // ZeRO-3 in a pipeline: weights stay gathered and gradients whole for the iteration
+    double lossKeptBytesPerElement = 4;    // bytes a vocabulary element between forward and backward of the loss
+    double parallelLossExtraBytes = 0;     // of a vocabulary element at the peak, where tensor ranks share the vocabulary
+    double gradientShardBytes = 0;         // of an element that a rank owns: a 32-bit gradient copy for the step
+    double gatheredLayers = 2;             // layers gathered at once under ZeRO-3: at work and fetched ahead
+    double bucketBytes = 0;                // reduction bucket under ZeRO
+    double quantizedWeightCopies = 0;      // 8- or 4-bit copies of a weight beside the 16-bit one
     std::map<std::string, std::string> sources;
     bool operator==(const StackSpec &) const = default;
 };

@@ -11,11 +11,9 @@ namespace trainyard {
 /// Memory of every stage, as the fullest class of pipelines has it. Empty for a profile, which has no parameters.
 [[nodiscard]] std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs);
 
-/// Bytes that one micro-batch leaves on a GPU of the stage from forward to backward (all its chunks).
-[[nodiscard]] double activationBytesPerMicroBatch(const Workload &workload, int stage);
-
-/// Memory of each stage of the first class over the iteration, from the forward and backward spans of the timeline.
-[[nodiscard]] std::vector<std::vector<Evaluation::MemoryStep>> memoryCurves(const std::vector<StageMemory> &stages,
-                                                                            const Layout &layout, const Timeline &timeline);
+/// Memory of each stage of the first class over the iteration, from the spans of the timeline. Its highest point is the
+/// stage's device bytes where that class is the fullest.
+[[nodiscard]] std::vector<std::vector<Evaluation::MemoryStep>> memoryCurves(const Workload &workload, const Costs &costs,
+                                                                            const std::vector<StageMemory> &stages, const Timeline &timeline);
 
 } // namespace trainyard

@@ -41,9 +41,22 @@ struct ActivationShape {
     bool sequenceParallel = false;
     Recompute recompute = Recompute::None;
     double imbalance = 1;
+    double elementBytes = 2;       // of an activation: weightBytes(precision)
+    double inputBytes = 2;         // of an input that a product keeps for its weight gradient
 };
-/// Bytes that one layer keeps from forward to backward on one GPU for one micro-batch (specification B.4; the classic
-/// GPT form where the stack stores dropout masks and has no fused attention).
+/// Bytes of an input kept for a weight gradient: the activation's, or the 8- or 4-bit copy where the stack keeps only that.
+[[nodiscard]] double keptInputBytes(Precision precision, const StackSpec &stack);
+
+/// Bytes that one layer holds on one GPU for one micro-batch (specification B.4; the classic GPT form where the stack
+/// stores dropout masks and has no fused attention).
+struct LayerActivations {
+    double kept = 0;               // from forward to backward, with the shape's recomputation
+    double whole = 0;              // the same without recomputation: what is there while the layer is computed again
+    double forWeightGrads = 0;     // from input gradient to weight gradient: inputs of its products and gradients of their outputs
+    double temporaries = 0;        // gradients beside the above at the worst moment of its backward
+};
+[[nodiscard]] LayerActivations layerActivations(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
+/// LayerActivations::kept alone.
 [[nodiscard]] double layerActivationBytes(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
 
 /// Reads a Hugging Face config.json. Errors name the file and the key; unknown model types use the generic keys.

@@ -26,6 +26,11 @@ private slots:
     void keyValueHeadsAreRepeatedBeyondTheirNumber();
     void imbalanceCountsOnRoutedTokensOnly();
     void fullRecomputationKeepsTheLayerInput();
+    void thirtyTwoBitTrainingKeepsTwiceTheElementsAndTheSameMasks();
+    void weightGradientsNeed32sbhOfAClassicLayer();
+    void eightBitProductsKeepTheirInputsInEightBits();
+    void operatorLevelCheckpointingKeepsEverySecondProduct();
+    void moreRecomputationKeepsLess();
 };
 
 namespace {
@@ -42,6 +47,14 @@ const ModelSpec &model(const std::string &id)
 
 const StackSpec &classicStack() { return *builtinCatalogue().stack("megatron-lm-2021"); }
 const StackSpec &modernStack() { return *builtinCatalogue().stack("megatron-core"); }
+
+/// A stack that applies the probabilities of experts to their outputs, which are kept for that.
+StackSpec expertOutputStack()
+{
+    StackSpec stack = modernStack();
+    stack.storesExpertOutputs = true;
+    return stack;
+}
 
 } // namespace
 
@@ -112,13 +125,16 @@ void ActivationsTest::aDeepSeekV3LayerKeeps572416BytesAToken()
 {
     // 4h + 4q + 4c + 4a d_qk + 4a d_v + 4a + 2h, and 2h + 10E + 6fs + k(2h + 6f) + 2kh
     const ModelSpec &m = model("deepseek-v3");
+    const StackSpec stack = expertOutputStack();
     ActivationShape shape{.sequence = 4096, .microBatch = 1};
-    QCOMPARE(layerActivationBytes(m, true, shape, modernStack()) / 4096, 572416.0);
+    QCOMPARE(layerActivationBytes(m, true, shape, stack) / 4096, 572416.0);
     shape.expert = 64;         // a balanced expert group changes nothing on average
-    QCOMPARE(layerActivationBytes(m, true, shape, modernStack()) / 4096, 572416.0);
-    QCOMPARE(layerActivationBytes(m, true, shape, modernStack()) / (1024 * 1024), 2236.0);   // MiB, as published
+    QCOMPARE(layerActivationBytes(m, true, shape, stack) / 4096, 572416.0);
+    QCOMPARE(layerActivationBytes(m, true, shape, stack) / (1024 * 1024), 2236.0);   // MiB, as published
+    // Megatron-Core applies the probabilities inside the experts: 2kh less
+    QCOMPARE(layerActivationBytes(m, true, shape, modernStack()) / 4096, 572416.0 - 2 * 8 * 7168);
     shape.recompute = Recompute::Full;
-    QCOMPARE(layerActivationBytes(m, true, shape, modernStack()) / (1024 * 1024), 56.0);
+    QCOMPARE(layerActivationBytes(m, true, shape, stack) / (1024 * 1024), 56.0);
 }
 
 void ActivationsTest::tensorParallelismWithoutSequenceParallelismKeepsTheNormsWhole()
@@ -159,7 +175,7 @@ void ActivationsTest::imbalanceCountsOnRoutedTokensOnly()
     ActivationShape shape{.sequence = 4096, .microBatch = 1};
     const double even = layerActivationBytes(m, true, shape, modernStack());
     shape.imbalance = 1.5;
-    const double routed = 4096.0 * m.expertsPerToken * (4.0 * m.hidden + 6.0 * m.expertFfn);
+    const double routed = 4096.0 * m.expertsPerToken * (2.0 * m.hidden + 6.0 * m.expertFfn);
     QCOMPARE(layerActivationBytes(m, true, shape, modernStack()), even + 0.5 * routed);
 }
 
@@ -170,6 +186,63 @@ void ActivationsTest::fullRecomputationKeepsTheLayerInput()
     QCOMPARE(layerActivationBytes(m, false, shape, classicStack()), 2.0 * 2048 * m.hidden);
     shape.sequenceParallel = true;
     QCOMPARE(layerActivationBytes(m, false, shape, classicStack()), 2.0 * 2048 * m.hidden / 8);
+}
+
+void ActivationsTest::thirtyTwoBitTrainingKeepsTwiceTheElementsAndTheSameMasks()
+{
+    // sbh(34 + 5as/h) has 2 + as/h bytes of masks; the rest doubles: sbh(66 + 9as/h)
+    const ModelSpec &m = model("gpt-3-175b");
+    const double s = 2048, h = m.hidden, a = m.heads;
+    const ActivationShape shape{.sequence = s, .microBatch = 1, .elementBytes = 4, .inputBytes = 4};
+    QCOMPARE(layerActivationBytes(m, false, shape, classicStack()), s * h * (66 + 9 * a * s / h));
+}
+
+void ActivationsTest::weightGradientsNeed32sbhOfAClassicLayer()
+{
+    // Zero Bubble (arXiv 2401.10241), table 1: inputs of four products 2 + 2 + 2 + 8, gradients of their outputs 6 + 2 + 8 + 2
+    const ModelSpec &m = model("gpt-3-175b");
+    const ActivationShape shape{.sequence = 2048, .microBatch = 1};
+    QCOMPARE(layerActivations(m, false, shape, classicStack()).forWeightGrads, 32.0 * 2048 * m.hidden);
+}
+
+void ActivationsTest::eightBitProductsKeepTheirInputsInEightBits()
+{
+    // Half of two norm outputs and of the MLP product; the attention output gets an 8-bit copy: h + h + f - ad bytes less
+    const ModelSpec &m = model("llama-3-8b");
+    ActivationShape shape{.sequence = 8192, .microBatch = 1};
+    const double sixteen = layerActivationBytes(m, false, shape, modernStack());
+    shape.inputBytes = keptInputBytes(Precision::Fp8, modernStack());
+    QCOMPARE(sixteen - layerActivationBytes(m, false, shape, modernStack()), 8192.0 * (2 * m.hidden + m.ffn - m.heads * m.headDim));
+    QCOMPARE(keptInputBytes(Precision::Bf16, modernStack()), 2.0);
+    QCOMPARE(keptInputBytes(Precision::Fp8, *builtinCatalogue().stack("fsdp")), 2.0);
+}
+
+void ActivationsTest::operatorLevelCheckpointingKeepsEverySecondProduct()
+{
+    // layer input, q, v, attention output, log-sum-exp, gate: 2h + 2ad + 2gd + 2ad + 4a + 2f
+    const ModelSpec &m = model("llama-3-8b");
+    const StackSpec &stack = *builtinCatalogue().stack("fsdp");
+    ActivationShape shape{.sequence = 8192, .microBatch = 1, .recompute = Recompute::Selective};
+    const double ad = m.heads * m.headDim, gd = m.kvHeads * m.headDim;
+    QCOMPARE(layerActivationBytes(m, false, shape, stack), 8192.0 * (2 * m.hidden + 4 * ad + 2 * gd + 4 * m.heads + 2 * m.ffn));
+}
+
+void ActivationsTest::moreRecomputationKeepsLess()
+{
+    for (const char *name : {"gpt-3-175b", "llama-3-8b", "mixtral-8x7b", "deepseek-v3"}) {
+        for (const char *stackName : {"megatron-lm-2021", "megatron-core", "fsdp", "deepspeed"}) {
+            const ModelSpec &m = model(name);
+            const StackSpec &stack = *builtinCatalogue().stack(stackName);
+            ActivationShape shape{.sequence = 4096, .microBatch = 1, .tensor = 2, .sequenceParallel = true};
+            const LayerActivations none = layerActivations(m, m.isMoe(), shape, stack);
+            shape.recompute = Recompute::Selective;
+            const LayerActivations selective = layerActivations(m, m.isMoe(), shape, stack);
+            shape.recompute = Recompute::Full;
+            const LayerActivations full = layerActivations(m, m.isMoe(), shape, stack);
+            QVERIFY(full.kept < selective.kept && selective.kept <= none.kept);
+            QCOMPARE(full.whole, none.kept);
+        }
+    }
 }
 
 QTEST_APPLESS_MAIN(ActivationsTest)

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/memory/chunk_memory.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+/// The largest matrix of a layer on one tensor rank: its gradient exists in the weights' precision for a moment.
+double largestMatrix(const ModelSpec &model, const Parallelism &p)
+{
+    const double width = std::max(double(model.ffn), double(model.sharedExpertFfn));
+    return (model.gatedFfn ? 2.0 : 1.0) * model.hidden * std::max(width, double(model.expertFfn)) / p.tensor;
+}
+
+class ChunkModel {
+public:
+    explicit ChunkModel(const Workload &workload)
+        : m_work(workload), m_plan(*workload.plan), m_p(m_plan.parallelism), m_stack(workload.stack), m_model(workload.model),
+          m_shape(activationShape(workload)), m_weight(weightBytes(m_plan.workload.precision)),
+          m_dense(layerActivations(m_model, false, m_shape, m_stack)),
+          m_expert(m_model.isMoe() ? layerActivations(m_model, true, m_shape, m_stack) : LayerActivations{})
+    {
+        m_tokens = m_shape.sequence * m_shape.microBatch / m_shape.context;
+        m_hidden = m_tokens * m_shape.elementBytes * m_model.hidden;
+        m_hiddenShare = m_hidden / (m_shape.sequenceParallel ? m_shape.tensor : 1);
+        m_logits = m_tokens * m_model.vocab / m_p.tensor;
+    }
+
+    [[nodiscard]] ChunkMemory of(const StageChunk &chunk) const
+    {
+        ChunkMemory m;
+        const int dense = chunk.layers - chunk.expertLayers;
+        const auto sum = [&](double LayerActivations::*part) { return dense * m_dense.*part + chunk.expertLayers * m_expert.*part; };
+        double ends = 0;
+        if (chunk.hasEmbedding && m_stack.storesDropoutMasks)
+            ends += m_hiddenShare / m_shape.elementBytes;
+        if (!chunk.hasHead && m_stack.keepsStageOutputs && m_p.pipeline > 1)
+            ends += m_hiddenShare;
+        m.kept = sum(&LayerActivations::kept) + ends;
+        m.whole = sum(&LayerActivations::whole) + ends;
+        m.forWeightGrads = sum(&LayerActivations::forWeightGrads);
+        if (chunk.hasHead)
+            addLoss(m);
+        m.backward = backward(chunk, m, true);
+        m.sparedBackward = backward(chunk, m, false);
+        return m;
+    }
+
+private:
+    /// Bytes of the loss at its peak, all of the vocabulary elements of a rank.
+    [[nodiscard]] double lossPeak() const
+    {
+        return m_logits * (m_stack.logitsBytesPerElement + (m_p.tensor > 1 ? m_stack.parallelLossExtraBytes : 0));
+    }
+
+    void addLoss(ChunkMemory &m) const
+    {
+        const double logits = m_logits * std::min(m_stack.lossKeptBytesPerElement, m_stack.logitsBytesPerElement);
+        m.loss = logits + 2 * m_hiddenShare;   // and the final norm's input and output
+        m.forward.logits = lossPeak() - logits;
+    }
+
+    [[nodiscard]] Transient backward(const StageChunk &chunk, const ChunkMemory &m, bool recomputes) const
+    {
+        Transient worst = chunk.layers > 0 ? layers(chunk, m, recomputes) : Transient{};
+        const auto consider = [&](const Transient &other) {
+            if (other.total() > worst.total())
+                worst = other;
+        };
+        if (chunk.hasHead) {
+            consider(m.forward);
+            consider(head(m));
+        }
+        if (chunk.hasEmbedding && m_stack.backwardTemporaries)
+            consider(embedding(chunk, recomputes ? m.kept : m.whole, m.loss));
+        return worst;
+    }
+
+    /// The layer with most beside what is kept; the loss is over by then.
+    [[nodiscard]] Transient layers(const StageChunk &chunk, const ChunkMemory &m, bool recomputes) const
+    {
+        const auto beside = [&](const LayerActivations &layer, bool isExpert) {
+            Transient t;
+            t.logits = -m.loss;
+            t.recomputed = recomputes ? layer.whole - layer.kept : 0;
+            if (!m_stack.backwardTemporaries)
+                return t;
+            t.gradients = layer.temporaries;
+            t.weightGradients = layerWeightGradients(isExpert);
+            return t;
+        };
+        const Transient dense = beside(m_dense, false), expert = beside(m_expert, true);
+        const bool takesExpert = chunk.expertLayers == chunk.layers || (chunk.expertLayers > 0 && expert.total() > dense.total());
+        return takesExpert ? expert : dense;
+    }
+
+    [[nodiscard]] double layerWeightGradients(bool isExpert) const
+    {
+        if (m_p.zeroStage >= 3) {   // a layer's, and their copy in the precision of the reduction
+            const LayerParameters layer = layerParameters(m_model, isExpert);
+            const double elements = (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
+            return elements * (m_weight + m_stack.gradientBytes);
+        }
+        return m_stack.keepsWeightGradientBuffers ? 0 : m_weight * largestMatrix(m_model, m_p);
+    }
+
+    /// Backward of the output matrix: gradients of logits, input and matrix.
+    [[nodiscard]] Transient head(const ChunkMemory &m) const
+    {
+        Transient t;
+        if (!m_stack.backwardTemporaries)
+            return t;
+        t.logits = m_shape.elementBytes * m_logits + 2 * m_hiddenShare - m.loss;
+        t.gradients = m_hidden * (m_shape.sequenceParallel && m_p.tensor > 1 ? 2 : 1);   // and the gathered input
+        t.weightGradients = m_weight * double(m_model.vocab) * m_model.hidden / m_p.tensor;
+        return t;
+    }
+
+    /// Backward of the token table, which gives a gradient of the whole table; the micro-batch is done by then.
+    [[nodiscard]] Transient embedding(const StageChunk &chunk, double kept, double loss) const
+    {
+        Transient t;
+        t.kept = -kept;
+        t.logits = -loss;
+        t.gradients = m_hiddenShare;
+        double elements = embeddingParameters(m_model) / m_p.tensor;
+        if (m_p.zeroStage >= 3 && chunk.hasHead)
+            elements += headParameters(m_model) / m_p.tensor;
+        t.weightGradients = elements * (m_weight + (m_p.zeroStage >= 3 ? m_stack.gradientBytes : 0));
+        return t;
+    }
+
+    const Workload &m_work;
+    const Plan &m_plan;
+    const Parallelism &m_p;
+    const StackSpec &m_stack;
+    const ModelSpec &m_model;
+    ActivationShape m_shape;
+    double m_weight;
+    LayerActivations m_dense, m_expert;
+    double m_tokens = 0;
+    double m_hidden = 0, m_hiddenShare = 0;   // bytes of one hidden tensor, whole and as a tensor rank holds it
+    double m_logits = 0;           // vocabulary elements of a rank
+};
+
+} // namespace
+
+ActivationShape activationShape(const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    const Parallelism &p = plan.parallelism;
+    return {double(plan.workload.sequenceLength), double(plan.workload.microBatch), p.tensor, p.context, p.expert, p.expertTensor,
+            p.usesSequenceParallel(), plan.memory.recompute, plan.moe.load(), weightBytes(plan.workload.precision),
+            keptInputBytes(plan.workload.precision, workload.stack)};
+}
+
+std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
+{
+    const ChunkModel model(workload);
+    std::vector<ChunkMemory> chunks;
+    for (const StageChunk &chunk : workload.layout.chunks[std::size_t(stage)])
+        chunks.push_back(model.of(chunk));
+    return chunks;
+}
+
+} // namespace trainyard

@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What one micro-batch holds on one GPU for one virtual stage, and what exists beside that only while an operation runs:
+// layers computed again, gradients at work, logits. Bytes; equations in docs/model.md, "Memory". Plain values.
+
+#include "core/placement/resolve.h"
+#include "core/workload/model_math.h"
+
+#include <vector>
+
+namespace trainyard {
+
+/// Bytes beside what the micro-batches in flight keep, at the worst moment of one operation. Negative where the operation
+/// has freed part of what is kept by then.
+struct Transient {
+    double kept = 0;               // of the micro-batch's own activations, freed before: negative
+    double logits = 0;
+    double recomputed = 0;         // a layer that is computed again
+    double gradients = 0;          // of activations
+    double weightGradients = 0;    // of weights, before they are added to the main gradient
+    [[nodiscard]] double total() const { return kept + logits + recomputed + gradients + weightGradients; }
+};
+
+struct ChunkMemory {
+    double kept = 0;               // from forward to backward, loss not counted
+    double whole = 0;              // the same without recomputation: of a micro-batch that is not computed again
+    double loss = 0;               // what the loss keeps
+    double forWeightGrads = 0;     // from input gradient to weight gradient, where they are split
+    Transient forward, backward;   // beside that
+    Transient sparedBackward;      // of a backward that does not recompute
+};
+
+/// The virtual stages of a stage, in order.
+[[nodiscard]] std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage);
+
+/// The shape of one micro-batch of a plan on one GPU, with its recomputation.
+[[nodiscard]] ActivationShape activationShape(const Workload &workload);
+
+} // namespace trainyard

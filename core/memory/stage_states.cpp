@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/memory/stage_states.h"
+
+#include "core/cost/iteration_costs.h"
+#include "core/memory/chunk_memory.h"
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+/// Elements of a stage on one GPU that are treated alike.
+struct StageElements {             // ends: token table and output matrix
+    double dense = 0, experts = 0, embedding = 0, ends = 0;
+};
+
+class StateModel {
+public:
+    StateModel(const Workload &workload, int stage)
+        : m_work(workload), m_plan(*workload.plan), m_p(m_plan.parallelism), m_stack(workload.stack), m_model(workload.model),
+          m_chunks(workload.layout.chunks[std::size_t(stage)]), m_stage(stage), m_weight(weightBytes(m_plan.workload.precision))
+    {
+        const StageParameters parameters = stageParameters(workload, stage);
+        m_elements.dense = parameters.dense;
+        m_elements.experts = parameters.experts;
+        for (const StageChunk &chunk : m_chunks) {
+            if (chunk.hasEmbedding)
+                m_elements.embedding += embeddingParameters(m_model) / m_p.tensor;
+            if (chunk.hasHead)
+                m_elements.ends += double(m_model.vocab) * m_model.hidden / m_p.tensor;
+        }
+        m_elements.ends += m_elements.embedding;
+        m_shards = double(m_work.layout.data) * m_p.context;
+        m_expertShards = std::max(1.0, m_shards * m_p.tensor / (m_p.expert * m_p.expertTensor));
+    }
+
+    [[nodiscard]] StageStates states() const
+    {
+        StageStates s;
+        s.weights = state(m_stack.weightsKeptInFp32 ? 4 : m_weight, m_p.zeroStage >= 3);
+        s.gradients = state(m_stack.gradientBytes, m_p.zeroStage >= 2);
+        if (m_p.zeroStage >= 1)
+            s.gradients += state(m_stack.gradientShardBytes, true);
+        s.optimizer = state(optimizerBytes(), m_p.zeroStage >= 1);
+        if (m_plan.workload.optimizer == Optimizer::Adam8bit)   // moments of the token table stay in 32 bits
+            s.optimizer += m_elements.embedding * (8 - k8BitMoments) / (m_p.zeroStage >= 1 ? m_shards : 1);
+        addGathered(s);
+        addFrameworkBuffers(s);
+        addCommunicationBuffers(s);
+        return s;
+    }
+
+private:
+    static constexpr double k8BitMoments = 2 + 8.0 / 2048;   // and two scales for each block of 2048
+
+    [[nodiscard]] double state(double bytes, bool isSharded) const
+    {
+        return bytes * (isSharded ? m_elements.dense / m_shards + m_elements.experts / m_expertShards : m_elements.dense + m_elements.experts);
+    }
+
+    /// Bytes of optimizer state an element: 32-bit master weight and moments; a 32-bit weight is its own master.
+    [[nodiscard]] double optimizerBytes() const
+    {
+        const double master = m_weight >= 4 || m_stack.weightsKeptInFp32 ? 0 : 4;
+        switch (m_plan.workload.optimizer) {
+        case Optimizer::Adam: return master + 8;
+        case Optimizer::Sgd: return master;
+        case Optimizer::Lion: return master + 4;
+        case Optimizer::Adafactor: return master + 0.1;   // row and column factors
+        case Optimizer::Adam8bit: return master + k8BitMoments;
+        }
+        return master + 8;
+    }
+
+    static void add(StageStates &s, const char *name, double bytes)
+    {
+        if (bytes > 0)
+            s.buffers.emplace_back(name, bytes);
+    }
+
+    void addGathered(StageStates &s) const
+    {
+        if (m_p.zeroStage < 3)
+            return;
+        const double all = m_elements.dense + m_elements.experts;
+        if (m_stack.pipelineKeepsGathered && m_p.pipeline > 1) {
+            add(s, "gathered weights", m_weight * all);
+            add(s, "gradients before reduction", m_stack.gradientBytes * all);
+            return;
+        }
+        const LayerParameters layer = layerParameters(m_model, m_model.isMoe());
+        const double elements = (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
+        add(s, "gathered layers", m_weight * std::min(all, m_stack.gatheredLayers * elements + m_elements.ends));
+    }
+
+    void addFrameworkBuffers(StageStates &s) const
+    {
+        add(s, "workspace", m_stack.workspaceBytes);
+        if (m_p.zeroStage >= 1)
+            add(s, "reduction bucket", m_stack.bucketBytes);
+        if (m_stack.keepsWeightGradientBuffers && m_stack.backwardTemporaries)
+            add(s, "weight gradient buffers", m_weight * distinctWeights());
+        if (m_stack.quantizedWeightCopies > 0 && keptInputBytes(m_plan.workload.precision, m_stack) < m_weight)
+            add(s, "8- and 4-bit weights", m_stack.quantizedWeightCopies * keptInputBytes(m_plan.workload.precision, m_stack)
+                                               * (m_elements.dense + m_elements.experts - m_elements.ends));
+    }
+
+    void addCommunicationBuffers(StageStates &s) const
+    {
+        const ActivationShape shape = activationShape(m_work);
+        const double tokens = shape.sequence * shape.microBatch / shape.context;
+        if (m_stage > 0)           // the next micro-batch arrives while this one is worked on
+            add(s, "boundary buffer", tokens * shape.elementBytes * m_model.hidden / (shape.sequenceParallel ? m_p.tensor : 1));
+        if (m_p.context > 1) {     // keys and values of the next rank, and their gradients
+            const double width = m_model.attention == AttentionKind::Latent
+                ? m_model.heads * double(m_model.latent.nopeDim + m_model.latent.ropeDim + m_model.latent.valueDim)
+                : 2.0 * m_model.kvHeads * m_model.headDim;
+            add(s, "context ring buffers", 2 * tokens * shape.elementBytes * width / m_p.tensor);
+        }
+    }
+
+    /// Elements of one weight of each shape on this GPU.
+    [[nodiscard]] double distinctWeights() const
+    {
+        const double h = m_model.hidden, gate = m_model.gatedFfn ? 2 : 1;
+        std::set<std::pair<double, double>> shapes;   // outputs and inputs
+        const auto mlp = [&](double width) {
+            if (width > 0)
+                shapes.insert({{gate * width, h}, {h, width}});
+        };
+        bool hasDense = false, hasExperts = false;
+        for (const StageChunk &chunk : m_chunks) {
+            hasDense |= chunk.layers > chunk.expertLayers;
+            hasExperts |= chunk.expertLayers > 0;
+        }
+        if (!hasDense && !hasExperts)
+            return 0;
+        const double t = m_p.tensor;
+        const double a = m_model.heads;
+        if (m_model.attention == AttentionKind::Latent) {
+            const LatentAttention &l = m_model.latent;
+            const double query = a * (l.nopeDim + l.ropeDim) / t;
+            if (l.queryRank > 0)
+                shapes.insert({{double(l.queryRank), h}, {query, double(l.queryRank)}});
+            else
+                shapes.insert({query, h});
+            shapes.insert({{double(l.keyValueRank + l.ropeDim), h}, {a * (l.nopeDim + l.valueDim) / t, double(l.keyValueRank)}, {h, a * l.valueDim / t}});
+        } else {
+            shapes.insert({{m_model.headDim * (a + 2.0 * m_model.kvHeads) / t, h}, {h, m_model.headDim * a / t}});
+        }
+        if (hasDense)
+            mlp(m_model.ffn / t);
+        if (hasExperts) {
+            mlp(m_model.sharedExpertFfn / t);
+            mlp(double(m_model.expertFfn) / m_p.expertTensor);
+        }
+        double elements = 0;
+        for (const auto &[outputs, inputs] : shapes)
+            elements += outputs * inputs;
+        return elements;
+    }
+
+    const Workload &m_work;
+    const Plan &m_plan;
+    const Parallelism &m_p;
+    const StackSpec &m_stack;
+    const ModelSpec &m_model;
+    const std::vector<StageChunk> &m_chunks;
+    int m_stage;
+    double m_weight;
+    StageElements m_elements;
+    double m_shards = 1, m_expertShards = 1;
+};
+
+} // namespace
+
+StageStates stageStates(const Workload &workload, int stage)
+{
+    return StateModel(workload, stage).states();
+}
+
+int communicators(const Workload &workload)
+{
+    const Parallelism &p = workload.plan->parallelism;
+    return 1 + (p.tensor > 1) + (p.pipeline > 1) + (workload.layout.data * p.context > 1) + (p.context > 1) + (p.expert > 1);
+}
+
+} // namespace trainyard

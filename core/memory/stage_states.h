@@ -1,0 +1,24 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What lies on a GPU of a stage during the whole iteration: weights, gradients, optimizer states and the buffers of the
+// framework. Bytes; equations in docs/model.md, "Memory". Plain values.
+
+#include "core/placement/resolve.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainyard {
+
+struct StageStates {
+    double weights = 0, gradients = 0, optimizer = 0;
+    std::vector<std::pair<std::string, double>> buffers;   // by the name that users see
+};
+
+[[nodiscard]] StageStates stageStates(const Workload &workload, int stage);
+
+/// NCCL communicators that a GPU takes part in.
+[[nodiscard]] int communicators(const Workload &workload);
+
+} // namespace trainyard
