@@ -42,7 +42,7 @@ int run(const Options &options)
 void addExplainCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("explain", "Say where the seconds of an iteration go, what its critical path is, and what a better part would buy");
+    CLI::App *command = app.add_subcommand("explain", "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, and what a better part would buy");
     command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
     addSetOption(*command, options->settings);
     addFormatOption(*command, options->format, {"table", "json"});

@@ -33,13 +33,12 @@ public:
         ChunkMemory m;
         const int dense = chunk.layers - chunk.expertLayers;
         const auto sum = [&](double LayerActivations::*part) { return dense * m_dense.*part + chunk.expertLayers * m_expert.*part; };
-        double ends = 0;
         if (chunk.hasEmbedding && m_stack.storesDropoutMasks)
-            ends += m_hiddenShare / m_shape.elementBytes;
+            m.ends += m_hiddenShare / m_shape.elementBytes;
         if (!chunk.hasHead && m_stack.keepsStageOutputs && m_p.pipeline > 1)
-            ends += m_hiddenShare;
-        m.kept = sum(&LayerActivations::kept) + ends;
-        m.whole = sum(&LayerActivations::whole) + ends;
+            m.ends += m_hiddenShare;
+        m.kept = sum(&LayerActivations::kept);
+        m.whole = sum(&LayerActivations::whole);
         m.forWeightGrads = sum(&LayerActivations::forWeightGrads);
         if (chunk.hasHead)
             addLoss(m);

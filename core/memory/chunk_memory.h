@@ -22,8 +22,9 @@ struct Transient {
 };
 
 struct ChunkMemory {
-    double kept = 0;               // from forward to backward, loss not counted
+    double kept = 0;               // by the layers, from forward to backward
     double whole = 0;              // the same without recomputation: of a micro-batch that is not computed again
+    double ends = 0;               // beside the layers: mask of the embedding, output of the stage
     double loss = 0;               // what the loss keeps
     double forWeightGrads = 0;     // from input gradient to weight gradient, where they are split
     Transient forward, backward;   // beside that

@@ -31,6 +31,7 @@ Held Replay::run(OpKind kind, int chunk, int microBatch)
     switch (kind) {
     case OpKind::Forward:
         m_now.activations += held;
+        m_now.ends += c.ends;
         m_now.loss += c.loss;
         m_now.inFlight += one;
         during = m_now;
@@ -46,6 +47,7 @@ Held Replay::run(OpKind kind, int chunk, int microBatch)
     case OpKind::InputGrad:
         during.beside = at == State::Whole ? c.sparedBackward : c.backward;
         m_now.activations -= held;
+        m_now.ends -= c.ends;
         m_now.loss -= c.loss;
         m_now.inFlight -= one;
         if (kind == OpKind::InputGrad)

@@ -13,12 +13,13 @@ namespace trainyard {
 
 /// What the micro-batches hold on one GPU while an operation runs.
 struct Held {
-    double activations = 0;        // of whole micro-batches, and of recomputed ones
+    double activations = 0;        // kept by layers, recomputed ones included
+    double ends = 0;               // beside the layers
     double forWeightGrads = 0;     // of micro-batches whose weight gradients are still to come
     double loss = 0;
     double inFlight = 0;           // micro-batches between forward and backward, chunks counted as fractions
     Transient beside;
-    [[nodiscard]] double total() const { return activations + forWeightGrads + loss + beside.total(); }
+    [[nodiscard]] double total() const { return activations + ends + forWeightGrads + loss + beside.total(); }
 };
 
 class Replay {

@@ -42,8 +42,9 @@ void addHeld(StageMemory &m, const Held &held)
     m.inFlight = held.inFlight;
     parts.add(m.activations, ofMicroBatches("activations", held.inFlight), held.activations + held.beside.kept);
     parts.add(m.activations, "kept for weight gradients", held.forWeightGrads);
-    parts.add(m.activations, "layer under recomputation", held.beside.recomputed);
-    parts.add(m.activations, "logits and loss", held.loss + held.beside.logits);
+    parts.add(m.buffers, "embedding masks and stage outputs", held.ends);
+    parts.add(m.buffers, "layer under recomputation", held.beside.recomputed);
+    parts.add(m.buffers, "logits and loss", held.loss + held.beside.logits);
     parts.add(m.buffers, "gradients of activations", held.beside.gradients);
     parts.add(m.buffers, "gradients of weights at work", held.beside.weightGradients);
 }

@@ -39,7 +39,8 @@ public:
     [[nodiscard]] StageStates states() const
     {
         StageStates s;
-        s.weights = state(m_stack.weightsKeptInFp32 ? 4 : m_weight, m_p.zeroStage >= 3);
+        // Where the 32-bit weight is the parameter, stage 2 shards it too and leaves only its 16-bit copy gathered.
+        s.weights = state(m_stack.weightsKeptInFp32 ? 4 : m_weight, m_p.zeroStage >= (m_stack.weightsKeptInFp32 ? 2 : 3));
         s.gradients = state(m_stack.gradientBytes, m_p.zeroStage >= 2);
         if (m_p.zeroStage >= 1)
             s.gradients += state(m_stack.gradientShardBytes, true);
@@ -82,14 +83,14 @@ private:
 
     void addGathered(StageStates &s) const
     {
-        if (m_p.zeroStage < 3)
-            return;
         const double all = m_elements.dense + m_elements.experts;
-        if (m_stack.pipelineKeepsGathered && m_p.pipeline > 1) {
-            add(s, "gathered weights", m_weight * all);
+        const bool staysWhole = m_stack.pipelineKeepsGathered && m_p.pipeline > 1 && m_p.zeroStage >= 2;
+        if (staysWhole || (m_stack.weightsKeptInFp32 && m_p.zeroStage <= 2))
+            add(s, "gathered weights", m_weight < 4 ? m_weight * all : 0);
+        if (staysWhole)
             add(s, "gradients before reduction", m_stack.gradientBytes * all);
+        if (m_p.zeroStage < 3 || staysWhole)
             return;
-        }
         const LayerParameters layer = layerParameters(m_model, m_model.isMoe());
         const double elements = (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
         add(s, "gathered layers", m_weight * std::min(all, m_stack.gatheredLayers * elements + m_elements.ends));

@@ -124,6 +124,39 @@ Json stagesJson(const Evaluation &evaluation)
     return stages;
 }
 
+/// What fills the fullest GPU, largest first; the parts add up to what is in use there.
+std::string memoryTable(const Evaluation &evaluation)
+{
+    const auto &memory = evaluation.metrics.memory;
+    if (!memory || memory->perStage.empty())
+        return {};
+    const StageMemory &fullest = memory->perStage[std::size_t(memory->fullestStage)];
+    using enum TextTable::Align;
+    TextTable table({Left, Right, Right}, {"in the fullest GPU, stage " + std::to_string(fullest.stage), "bytes", "of its memory"});
+    const auto add = [&](const std::string &name, std::int64_t bytes) {
+        table.add({name, bytesText(double(bytes)), percentText(double(bytes) / double(std::max<std::int64_t>(1, fullest.capacity)))});
+    };
+    for (const auto &[name, bytes] : fullest.parts)
+        add(name, bytes);
+    add("in use", fullest.device);
+    return "\n" + table.text();
+}
+
+Json memoryJson(const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.memory)
+        return nullptr;
+    Json stages = Json::array();
+    for (const StageMemory &stage : evaluation.metrics.memory->perStage) {
+        Json parts = Json::array();
+        for (const auto &[name, bytes] : stage.parts)
+            parts.push_back({{"name", name}, {"bytes", bytes}});
+        stages.push_back({{"stage", stage.stage}, {"device_bytes", stage.device}, {"capacity_bytes", stage.capacity},
+                          {"micro_batches_in_flight", finite(stage.inFlight)}, {"parts", parts}});
+    }
+    return stages;
+}
+
 std::vector<PartEffect> ranked(std::vector<PartEffect> parts)
 {
     std::stable_sort(parts.begin(), parts.end(), [](const PartEffect &a, const PartEffect &b) { return a.iterationTime < b.iterationTime; });
@@ -160,7 +193,7 @@ std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffec
             breakdown.add({row.label, valueText(row), percentText(*row.value / total)});
     }
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
-        + partsTable(evaluation, ranked(std::move(parts)));
+        + memoryTable(evaluation) + partsTable(evaluation, ranked(std::move(parts)));
 }
 
 std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect> parts)
@@ -172,6 +205,7 @@ std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect
         json["critical_path"] = pathJson(evaluation);
         json["stages"] = stagesJson(evaluation);
     }
+    json["memory"] = memoryJson(evaluation);
     const double now = evaluation.metrics.iterationTime.value_or(0);
     json["better_parts"] = Json::array();
     for (const PartEffect &part : ranked(std::move(parts))) {

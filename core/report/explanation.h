@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Why an iteration takes as long as it does: the breakdown, every stage's own seconds, the critical path, and what a
-// better part would buy.
+// Why an iteration takes as long as it does: the breakdown, every stage's own seconds, the critical path, what fills the
+// fullest GPU, and what a better part would buy.
 
 #include "core/evaluate/evaluation.h"
 
