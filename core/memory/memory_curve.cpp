@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace trainyard {
 
@@ -24,10 +25,10 @@ std::optional<OpKind> opKind(WorkKind kind)
 
 class CurveOf {
 public:
-    CurveOf(const Timeline &timeline, Replay &replay, double base, std::vector<Evaluation::MemoryStep> &curve)
-        : m_timeline(timeline), m_replay(replay), m_base(base), m_curve(curve)
+    CurveOf(const Timeline &timeline, Replay replay, std::vector<Evaluation::MemoryStep> &curve)
+        : m_timeline(timeline), m_replay(std::move(replay)), m_curve(curve)
     {
-        m_curve.push_back({0, at(replay.now())});
+        m_curve.push_back({0, 0});
     }
 
     void add(std::uint32_t span)
@@ -37,25 +38,32 @@ public:
             return;
         if (*kind == OpKind::Recompute && !m_replay.hasRecomputeOps())
             return;                // part of the backward that follows, which counts the layer
-        const Held during = m_replay.run(*kind, m_timeline.chunk[span], m_timeline.microBatch[span]);
-        step(m_timeline.start[span], at(during));
-        step(m_timeline.end[span], at(m_replay.now()));
+        const double during = m_replay.run(*kind, m_timeline.chunk[span], m_timeline.microBatch[span]);
+        m_highest = std::max({m_highest, during, m_replay.now()});
+        step(m_timeline.start[span], during);
+        step(m_timeline.end[span], m_replay.now());
     }
 
-    void close() { m_curve.push_back({m_timeline.duration, at(m_replay.now())}); }
+    /// Lifts the curve so that the most that the micro-batches of any class hold comes to lie at `device`.
+    void close(std::int64_t device, double mostOfOtherClasses)
+    {
+        m_curve.push_back({m_timeline.duration, std::llround(m_replay.now())});
+        const std::int64_t base = device - std::llround(std::max(m_highest, mostOfOtherClasses));
+        for (Evaluation::MemoryStep &step : m_curve)
+            step.bytes += base;
+    }
 
 private:
-    [[nodiscard]] std::int64_t at(const Held &held) const { return std::llround(m_base + held.total()); }
-
-    void step(Nanoseconds time, std::int64_t bytes)
+    void step(Nanoseconds time, double held)
     {
+        const std::int64_t bytes = std::llround(held);
         if (m_curve.back().bytes != bytes)
             m_curve.push_back({time, bytes});
     }
 
     const Timeline &m_timeline;
-    Replay &m_replay;
-    double m_base;                 // everything but what the micro-batches hold
+    Replay m_replay;
+    double m_highest = 0;
     std::vector<Evaluation::MemoryStep> &m_curve;
 };
 
@@ -73,16 +81,16 @@ std::vector<std::vector<Evaluation::MemoryStep>> memoryCurves(const Workload &wo
             continue;
         const StageMemory &memory = stages[std::size_t(track.stage)];
         const std::vector<ChunkMemory> chunks = chunkMemory(workload, track.stage);
-        double peak = 0;           // the stage's figure is that of its fullest class
-        for (const PipelineCosts &c : costs.iteration.classes)
-            peak = std::max(peak, fullestMoment(c.program, track.stage, chunks, recomputes).total());
-        Replay replay(costs.iteration.classes.front().program, track.stage, chunks, recomputes);
+        const std::vector<PipelineCosts> &classes = costs.iteration.classes;
+        double others = 0;         // the stage's figure is that of its fullest class
+        for (std::size_t c = 1; c < classes.size(); ++c)
+            others = std::max(others, fullestMoment(classes[c].program, track.stage, chunks, recomputes).total);
         auto &curve = curves[std::size_t(track.stage)];
         curve.reserve(2 * std::size_t(track.last - track.first) + 2);
-        CurveOf of(timeline, replay, double(memory.device) - peak, curve);
+        CurveOf of(timeline, Replay(classes.front().program, track.stage, chunks, recomputes), curve);
         for (std::uint32_t span = track.first; span < track.last; ++span)
             of.add(span);
-        of.close();
+        of.close(memory.device, others);
     }
     return curves;
 }

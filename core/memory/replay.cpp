@@ -1,75 +1,109 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/replay.h"
 
-#include <algorithm>
-
 namespace trainyard {
 
-Replay::Replay(const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing)
-    : m_chunks(chunks), m_microBatches(std::size_t(program.shape.microBatches)), m_state(chunks.size() * m_microBatches, State::Kept)
+namespace {
+
+/// Adds what one micro-batch of a chunk holds after its forward, or takes it away.
+void hold(Held &held, const ChunkMemory &c, bool isWhole, double sign, double chunkShare)
 {
+    held.activations += sign * (isWhole ? c.whole : c.kept);
+    held.ends += sign * c.ends;
+    held.loss += sign * c.loss;
+    held.inFlight += sign * chunkShare;
+}
+
+} // namespace
+
+Replay::Replay(const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing)
+    : m_microBatches(std::size_t(program.shape.microBatches))
+{
+    m_sizes.reserve(chunks.size());
+    for (const ChunkMemory &c : chunks)
+        m_sizes.push_back({{c.kept + c.ends + c.loss, c.whole + c.ends + c.loss}, {c.backward.total(), c.sparedBackward.total()},
+                           c.forward.total(), c.forWeightGrads});
     if (!isRecomputing)
         return;
-    for (const Op &op : program.order[std::size_t(device)]) {
+    const std::vector<Op> &order = program.order[std::size_t(device)];
+    for (const Op &op : order) {
         m_hasRecomputeOps |= op.kind == OpKind::Recompute;
-        // A backward that does not recompute finds everything that its forward made.
-        if ((op.kind == OpKind::Backward || op.kind == OpKind::InputGrad) && !op.recomputes)
-            state(op.chunk, op.microBatch) = State::Whole;
+        if ((op.kind != OpKind::Backward && op.kind != OpKind::InputGrad) || op.recomputes)
+            continue;
+        m_isWhole.resize(chunks.size() * m_microBatches);
+        m_isWhole[index(op.chunk, op.microBatch)] = 1;
     }
-    for (const Op &op : program.order[std::size_t(device)])
+    if (!m_hasRecomputeOps)
+        return;
+    m_isWhole.resize(chunks.size() * m_microBatches);
+    for (const Op &op : order)
         if (op.kind == OpKind::Recompute)   // a forward that keeps little, made whole before its backward
-            state(op.chunk, op.microBatch) = State::Kept;
+            m_isWhole[index(op.chunk, op.microBatch)] = 0;
 }
 
-Held Replay::run(OpKind kind, int chunk, int microBatch)
+double Replay::recompute(const Sizes &c, int chunk, int microBatch)
 {
-    const ChunkMemory &c = m_chunks[std::size_t(chunk)];
-    State &at = state(chunk, microBatch);
-    const double one = 1.0 / double(m_chunks.size());
-    const double held = at == State::Whole ? c.whole : c.kept;
-    Held during = m_now;
-    switch (kind) {
-    case OpKind::Forward:
-        m_now.activations += held;
-        m_now.ends += c.ends;
-        m_now.loss += c.loss;
-        m_now.inFlight += one;
-        during = m_now;
-        during.beside = c.forward;
-        break;
-    case OpKind::Recompute:
-        if (at == State::Kept)
-            m_now.activations += c.whole - c.kept;
-        at = State::Whole;
-        during = m_now;
-        break;
-    case OpKind::Backward:
-    case OpKind::InputGrad:
-        during.beside = at == State::Whole ? c.sparedBackward : c.backward;
-        m_now.activations -= held;
-        m_now.ends -= c.ends;
-        m_now.loss -= c.loss;
-        m_now.inFlight -= one;
-        if (kind == OpKind::InputGrad)
-            m_now.forWeightGrads += c.forWeightGrads;
-        break;
-    case OpKind::WeightGrad: m_now.forWeightGrads -= c.forWeightGrads; break;
+    if (!m_isWhole.empty() && m_isWhole[index(chunk, microBatch)] == 0) {
+        m_isWhole[index(chunk, microBatch)] = 1;
+        m_now += c.held[1] - c.held[0];
     }
-    return during;
+    return m_now;
 }
 
-Held fullestMoment(const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing)
+Fullest fullestMoment(const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing)
 {
     Replay replay(program, device, chunks, isRecomputing);
-    Held fullest;
-    for (const Op &op : program.order[std::size_t(device)]) {
-        const Held during = replay.run(op.kind, op.chunk, op.microBatch);
-        if (during.total() > fullest.total())
-            fullest = during;
-        if (replay.now().total() > fullest.total())
-            fullest = replay.now();
+    Fullest fullest;
+    const std::vector<Op> &order = program.order[std::size_t(device)];
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const double during = replay.run(order[i].kind, order[i].chunk, order[i].microBatch);
+        if (during > fullest.total)
+            fullest = {during, i, false};
+        if (replay.now() > fullest.total)
+            fullest = {replay.now(), i, true};
     }
     return fullest;
+}
+
+Held heldAt(const Fullest &moment, const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing)
+{
+    Replay replay(program, device, chunks, isRecomputing);
+    Held held;
+    const std::vector<Op> &order = program.order[std::size_t(device)];
+    const double share = 1.0 / double(chunks.size());
+    for (std::size_t i = 0; i <= moment.op && i < order.size(); ++i) {
+        const Op &op = order[i];
+        const ChunkMemory &c = chunks[std::size_t(op.chunk)];
+        const bool wasWhole = replay.isWhole(op.chunk, op.microBatch);
+        const bool isDuring = i == moment.op && !moment.isAfter;
+        replay.run(op.kind, op.chunk, op.microBatch);
+        switch (op.kind) {
+        case OpKind::Forward:
+            hold(held, c, wasWhole, 1, share);
+            if (isDuring)
+                held.beside = c.forward;
+            break;
+        case OpKind::Recompute:
+            if (!wasWhole && replay.isWhole(op.chunk, op.microBatch))
+                held.activations += c.whole - c.kept;
+            break;
+        case OpKind::Backward:
+        case OpKind::InputGrad:
+            if (isDuring) {
+                held.beside = wasWhole ? c.sparedBackward : c.backward;
+                break;
+            }
+            hold(held, c, wasWhole, -1, share);
+            if (op.kind == OpKind::InputGrad)
+                held.forWeightGrads += c.forWeightGrads;
+            break;
+        case OpKind::WeightGrad:
+            if (!isDuring)
+                held.forWeightGrads -= c.forWeightGrads;
+            break;
+        }
+    }
+    return held;
 }
 
 } // namespace trainyard

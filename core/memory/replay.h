@@ -6,6 +6,7 @@
 #include "core/memory/chunk_memory.h"
 #include "core/schedule/program.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,30 +23,63 @@ struct Held {
     [[nodiscard]] double total() const { return activations + ends + forWeightGrads + loss + beside.total(); }
 };
 
+/// The sums alone: two additions an operation, since long pipelines have many.
 class Replay {
 public:
-    /// `chunks` outlives the replay; `isRecomputing`: the plan recomputes at all.
+    /// `isRecomputing`: the plan recomputes at all.
     Replay(const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing);
 
-    /// While the operation runs, then advances past it.
-    Held run(OpKind kind, int chunk, int microBatch);
+    /// Bytes while the operation runs; advances past it.
+    double run(OpKind kind, int chunk, int microBatch)
+    {
+        const Sizes &c = m_sizes[std::size_t(chunk)];
+        const bool isWhole = !m_isWhole.empty() && m_isWhole[index(chunk, microBatch)] != 0;
+        switch (kind) {
+        case OpKind::Forward: return (m_now += c.held[isWhole]) + c.forwardBeside;
+        case OpKind::Recompute: return recompute(c, chunk, microBatch);
+        case OpKind::WeightGrad: {
+            const double during = m_now;
+            m_now -= c.forWeightGrads;
+            return during;
+        }
+        case OpKind::Backward:
+        case OpKind::InputGrad: break;
+        }
+        const double during = m_now + c.beside[isWhole];
+        m_now += (kind == OpKind::InputGrad ? c.forWeightGrads : 0) - c.held[isWhole];
+        return during;
+    }
     /// Between operations.
-    [[nodiscard]] const Held &now() const { return m_now; }
+    [[nodiscard]] double now() const { return m_now; }
     [[nodiscard]] bool hasRecomputeOps() const { return m_hasRecomputeOps; }
+    /// The micro-batch finds everything that its forward made, because nothing recomputes it.
+    [[nodiscard]] bool isWhole(int chunk, int microBatch) const { return !m_isWhole.empty() && m_isWhole[index(chunk, microBatch)] != 0; }
 
 private:
-    enum class State : std::uint8_t { Kept, Whole };
+    struct Sizes {                 // [0] with recomputation, [1] whole
+        double held[2]{}, beside[2]{};
+        double forwardBeside = 0, forWeightGrads = 0;
+    };
 
-    [[nodiscard]] State &state(int chunk, int microBatch) { return m_state[std::size_t(chunk) * m_microBatches + std::size_t(microBatch)]; }
+    [[nodiscard]] std::size_t index(int chunk, int microBatch) const { return std::size_t(chunk) * m_microBatches + std::size_t(microBatch); }
+    double recompute(const Sizes &c, int chunk, int microBatch);
 
-    const std::vector<ChunkMemory> &m_chunks;
+    std::vector<Sizes> m_sizes;
     std::size_t m_microBatches;
-    std::vector<State> m_state;    // per chunk and micro-batch: what its forward left, or its recomputation made
+    std::vector<std::uint8_t> m_isWhole;   // per chunk and micro-batch; empty where none is
     bool m_hasRecomputeOps = false;
-    Held m_now;
+    double m_now = 0;
 };
 
-/// The fullest moment of a device.
-[[nodiscard]] Held fullestMoment(const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing);
+/// The most bytes that the micro-batches hold on a device, and at which of its operations.
+struct Fullest {
+    double total = 0;
+    std::size_t op = 0;
+    bool isAfter = false;          // right after the operation instead of while it runs
+};
+[[nodiscard]] Fullest fullestMoment(const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing);
+
+/// What is held then, part by part.
+[[nodiscard]] Held heldAt(const Fullest &moment, const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing);
 
 } // namespace trainyard

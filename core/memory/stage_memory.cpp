@@ -85,13 +85,17 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
     const bool recomputes = workload.plan->memory.recompute != Recompute::None;
     for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
         const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
-        Held fullest;
+        Fullest fullest;
+        const Program *program = nullptr;
         for (const PipelineCosts &c : costs.iteration.classes) {
-            const Held held = fullestMoment(c.program, stage, chunks, recomputes);
-            if (held.total() > fullest.total())
-                fullest = held;
+            const Fullest moment = fullestMoment(c.program, stage, chunks, recomputes);
+            if (program && moment.total <= fullest.total)
+                continue;
+            fullest = moment;
+            program = &c.program;
         }
-        StageMemory memory = memoryOf(workload, stage, fullest, chunks);
+        const Held held = program ? heldAt(fullest, *program, stage, chunks, recomputes) : Held{};
+        StageMemory memory = memoryOf(workload, stage, held, chunks);
         memory.capacity = workload.gpu(workload.layout.classes.front().seats[std::size_t(stage)]).memoryBytes;
         for (const PipelineClass &c : workload.layout.classes)
             memory.capacity = std::min(memory.capacity, workload.gpu(c.seats[std::size_t(stage)]).memoryBytes);

@@ -32,7 +32,7 @@ std::optional<Json> shared(const std::string &file)
 }
 
 /// Mean and largest of |ours / published - 1|.
-struct Errors {
+struct RowErrors {
     double sum = 0, worst = 0;
     int rows = 0;
     void add(const std::string &row, double ours, double published)
@@ -131,7 +131,7 @@ void TestPublishedMemory::simumaxB200AllocatesWithinAPercent()
     const auto data = shared("test/simumax_b200.json");
     if (!data)
         QSKIP("the shared validation data is not here");
-    Errors allocated, reserved;
+    RowErrors allocated, reserved;
     std::set<std::string> seen;    // the number of micro-batches changes nothing, and the source measured it once
     for (const Json &row : data->at("rows")) {
         const std::string name = row.at("case");
@@ -163,7 +163,7 @@ void TestPublishedMemory::torchtitanReservesWithinSevenPercent()
     if (!data)
         QSKIP("the shared validation data is not here");
     const std::map<std::string, std::string> models{{"Llama3.1-8B", "llama-3.1-8b"}, {"Llama3.1-70B", "llama-3.1-70b"}, {"Llama3.1-405B", "llama-3.1-405b"}};
-    Errors errors;
+    RowErrors errors;
     for (const Json &row : data->at("rows")) {
         const Json &how = row.at("parallel");
         if (!row.at("metrics").contains("memory_GiB") || !how.contains("recompute"))
@@ -203,7 +203,7 @@ void TestPublishedMemory::bloomSweepIsWithinTenPercent()
     const auto data = shared("test/bloom_tr11_prequel.json");
     if (!data)
         QSKIP("the shared validation data is not here");
-    Errors errors;
+    RowErrors errors;
     for (const Json &row : data->at("rows")) {
         const Json &how = row.at("parallel"), &shape = row.at("model");
         const Json &memory = row.at("metrics").at("memory_GB_per_gpu_max");
@@ -245,11 +245,11 @@ void TestPublishedMemory::zeroBubbleTable4IsWithinSevenPercent()
         QSKIP("the shared validation data is not here");
     const std::map<std::string, ScheduleKind> schedules{{"1F1B", ScheduleKind::OneFOneB}, {"ZB-1p", ScheduleKind::ZbH1}, {"ZB-2p", ScheduleKind::ZbH2},
                                                         {"1F1B-interleaved(max chunks)", ScheduleKind::Interleaved}};
-    Errors errors;
+    RowErrors errors;
     std::set<std::pair<std::string, std::string>> seen;   // memory does not depend on the number of micro-batches
     for (const Json &row : data->at("rows")) {
         const Json &how = row.at("parallel"), &shape = row.at("model");
-        if (row.at("table") != "4" || !seen.insert({shape.at("name"), how.at("schedule")}).second)
+        if (row.at("table") != "4" || !seen.emplace(shape.at("name"), how.at("schedule")).second)
             continue;
         Plan plan;
         plan.cluster.datacenters = {site("a", how.at("gpus").get<int>() / 8, "a100-sxm-80gb")};
