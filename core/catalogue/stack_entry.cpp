@@ -15,6 +15,8 @@ constexpr StackField kStackFields[] = {
     {"gradient_norm_barrier", nullptr, &StackSpec::gradientNormBarrier, kShare},
     {"weights_kept_in_fp32", nullptr, &StackSpec::weightsKeptInFp32, kShare},
     {"operator_level_selective", nullptr, &StackSpec::operatorLevelSelective, kShare},
+    {"gradient_bucket", &StackSpec::gradientBucket, nullptr, {0, 1e13}},
+    {"gradient_bucket_per_rank", &StackSpec::gradientBucketPerRank, nullptr, {0, 1e13}},
     {"compiled", nullptr, &StackSpec::compiled, kShare},
     {"keeps_quantized_inputs", nullptr, &StackSpec::keepsQuantizedInputs, kShare},
     {"stores_expert_outputs", nullptr, &StackSpec::storesExpertOutputs, kShare},

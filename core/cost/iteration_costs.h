@@ -13,6 +13,7 @@ namespace trainyard {
 struct StageCosts {
     std::vector<ChunkCost> chunks;   // by virtual chunk
     Seconds reduce, gather, optimizer;
+    Seconds lastBucket;              // of the reduction: its gradients are ready only when the backward ends
 };
 
 struct Costs {

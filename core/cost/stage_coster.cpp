@@ -5,6 +5,7 @@
 #include "core/workload/model_math.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -29,7 +30,7 @@ StageCosts profiledStage(const Workload &workload, int stage, int chunks)
     chunk.inputGrad.compute = backward - chunk.weightGrad.compute;
     if (workload.plan->memory.recompute != Recompute::None)
         chunk.recompute.compute = share(profiled(profile.recomputeMs, stage));
-    return {std::vector<ChunkCost>(std::size_t(chunks), chunk), {}, {}, {}};
+    return {std::vector<ChunkCost>(std::size_t(chunks), chunk), {}, {}, {}, {}};
 }
 
 } // namespace
@@ -128,7 +129,7 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
     if (plan.profile) {
         const Bytes gradient = megabytes(plan.profile->parametersMb);
         if (gradient.value > 0)
-            result.reduce = allReduceTime(gradient, data);
+            result.reduce = result.lastBucket = allReduceTime(gradient, data);   // nothing of a profile hides
         return;
     }
     const StageParameters parameters = stageParameters(m_work, stage);
@@ -136,12 +137,19 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
     RankGroup expertData = data;   // replicas of an expert shard
     expertData.ranks = std::max(1, data.ranks / expertShards);
     const bool isSharded = plan.parallelism.zeroStage >= 1, isInLayers = isShardedInLayers(m_work, costs.site);
-    const auto reduceOf = [&](double elements, const RankGroup &group) {
-        const Bytes size{elements * m_work.stack.gradientBytes};
-        return isSharded ? reduceScatterTime(size, group) : allReduceTime(size, group);
+    const auto addReduction = [&](double elements, const RankGroup &group) {
+        const double bucket = std::max(m_work.stack.gradientBucket, m_work.stack.gradientBucketPerRank * group.ranks);
+        const double buckets = bucket > 0 ? std::max(1.0, std::round(elements / bucket)) : 1;
+        const Bytes size{elements / buckets * m_work.stack.gradientBytes};
+        const Seconds one = isSharded ? reduceScatterTime(size, group) : allReduceTime(size, group);
+        result.reduce += one * buckets;
+        result.lastBucket = std::max(result.lastBucket, one);
     };
-    if (!isInLayers)
-        result.reduce = reduceOf(parameters.dense, data) + (parameters.experts > 0 ? reduceOf(parameters.experts, expertData) : Seconds{});
+    if (!isInLayers) {
+        addReduction(parameters.dense, data);
+        if (parameters.experts > 0)
+            addReduction(parameters.experts, expertData);
+    }
     if (isSharded && !isInLayers)
         result.gather = allGatherTime(Bytes{parameters.dense * weightBytes(plan.workload.precision)}, data)
             + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weightBytes(plan.workload.precision)}, expertData) : Seconds{});
@@ -162,7 +170,7 @@ TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
     }
     TailTimes tail;
     tail.reduce = toNanoseconds(stage.reduce);
-    tail.reduceEarly = toNanoseconds(std::min(stage.reduce, backward) * workload.stack.gradientOverlap
+    tail.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
                                     * std::max(0.0, 1 - workload.stack.overlapSlowdown));
     tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * workload.stack.parameterOverlap));
     tail.optimizer = toNanoseconds(stage.optimizer);

@@ -17,6 +17,8 @@ struct StackSpec {
     bool cudaGraphs = false;               // launch floor is hidden
     bool storesDropoutMasks = false;       // classic GPT recipe: 1 byte an element
     double gradientBytes = 4;              // bytes of a main gradient element
+    double gradientBucket = 0;             // elements reduced at a time while backward runs; 0 = all in one
+    double gradientBucketPerRank = 0;      // the same for each data-parallel rank, where that is more
     bool recomputesLastStage = true;       // full recompute also on the last stage, whose activations are still there
     bool gradientNormBarrier = false;      // every optimizer step waits for all reductions (gradient clipping)
     // Options of a run, for overrides: they choose among the figures below.
