@@ -71,7 +71,7 @@ void addTensorTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
 {
     if (timer.tensor <= 1)
         return;
-    const Bytes activation{2 * timer.tokens * workload.model.hidden};
+    const Bytes activation{timer.element * timer.tokens * workload.model.hidden};
     const bool isSplit = timer.spread > 1;
     const Seconds one = isSplit ? reduceScatterTime(activation, site.tensor) + allGatherTime(activation, site.tensor)
                                 : allReduceTime(activation, site.tensor);
@@ -94,7 +94,7 @@ void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload 
                                                                   : 2.0 * model.kvHeads * model.headDim / timer.tensor;
     // Keys and values go once round the ring while the blocks that are there are worked on.
     const Link &link = site.context.ranksPerNode >= ranks ? site.context.inside : site.context.between;
-    const Seconds ring = transferTime(Bytes{2 * timer.tokens * width * (ranks - 1)}, ranks - 1, link);
+    const Seconds ring = transferTime(Bytes{timer.element * timer.tokens * width * (ranks - 1)}, ranks - 1, link);
     cost.forward.context += std::max(Seconds{}, ring - timer.forward.attention);
     cost.inputGrad.context += std::max(Seconds{}, ring * 2.0 - timer.inputGrad.attention);
 }
@@ -103,7 +103,7 @@ void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
 {
     if (workload.plan->parallelism.expert <= 1)
         return;
-    const Bytes dispatched{2 * timer.tokens / timer.spread * workload.model.hidden * workload.model.expertsPerToken};
+    const Bytes dispatched{timer.element * timer.tokens / timer.spread * workload.model.hidden * workload.model.expertsPerToken};
     const Seconds one = allToAllTime(dispatched, site.expert);   // dispatch, and combine the other way
     cost.forward.expert += one * 2.0;
     cost.inputGrad.expert += one * 2.0;
@@ -198,7 +198,7 @@ ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
     timer.accumulate(elements, 1);
     ChunkCost traffic;
     if (timer.tensor > 1)
-        traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes{bytes}, site.tensor) : allReduceTime(Bytes{bytes}, site.tensor);
+        traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes{bytes * timer.element / 2}, site.tensor) : allReduceTime(Bytes{bytes * timer.element / 2}, site.tensor);
     if (isShardedInLayers(workload, site))
         addShardTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, Recompute::None);
@@ -216,7 +216,7 @@ ChunkCost headCost(const Workload &workload, const LayerSite &site)
     timer.accumulate(elements, 1);
     ChunkCost traffic;
     if (timer.tensor > 1) {
-        const Bytes activation{2 * timer.tokens * workload.model.hidden};
+        const Bytes activation{timer.element * timer.tokens * workload.model.hidden};
         if (timer.spread > 1)
             traffic.forward.tensor = allGatherTime(activation, site.tensor);
         traffic.inputGrad.tensor = timer.spread > 1 ? reduceScatterTime(activation, site.tensor) : allReduceTime(activation, site.tensor);

@@ -3,6 +3,7 @@
 
 #include "core/cost/attention.h"
 #include "core/cost/grouped_gemm.h"
+#include "core/workload/model_math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,6 +38,7 @@ LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
     sequence = double(plan.workload.sequenceLength) / plan.parallelism.context;
     tokens = plan.workload.microBatch * sequence;
     spread = plan.parallelism.usesSequenceParallel() ? tensor : 1;
+    element = weightBytes(m_precision);
 }
 
 void LayerTimer::product(double m, double n, double k)
@@ -102,7 +104,7 @@ void LayerTimer::unfusedAttention()
     };
     const Seconds products = both([&](double d, bool second) { return second ? GemmShape{rows, d, keys} : GemmShape{rows, keys, d}; });
     // Softmax with mask and scale: read and write 16 bits; dropout: read, write, and a byte of mask.
-    const Seconds softmax = memoryTime(rows * keys * (m_work.stack.storesDropoutMasks && model.dropout ? 9 : 4) * m_passes);
+    const Seconds softmax = memoryTime(rows * keys * (m_work.stack.storesDropoutMasks && model.dropout ? 9 : 4) * m_passes * element / 2);
     core = products + softmax;
     forward.attention += core;
     inputGrad.attention += products * 2.0 + softmax;
@@ -112,13 +114,13 @@ void LayerTimer::unfusedAttention()
 
 void LayerTimer::elementwiseForward(double bytes, double kernels)
 {
-    forward.elementwise += memoryTime(bytes * m_passes) + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
+    forward.elementwise += memoryTime(bytes * m_passes * element / 2) + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
     forward.launches += kernels;
 }
 
 void LayerTimer::elementwiseInputGrad(double bytes, double kernels)
 {
-    inputGrad.elementwise += memoryTime(bytes * m_passes) + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
+    inputGrad.elementwise += memoryTime(bytes * m_passes * element / 2) + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
     inputGrad.launches += kernels;
 }
 

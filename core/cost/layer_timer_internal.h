@@ -24,6 +24,7 @@ public:
     void groupedProduct(double groups, double m, double n, double k);
     /// Fused or unfused core attention of the workload's model.
     void attention();
+    // Bytes below are those of 16-bit tensors; where the plan computes in 32 bits twice as many move.
     /// Memory-bound kernels that move `bytes` forward and 1.5 times that backward, `kernels` of them where nothing is fused.
     void elementwise(double bytes, double kernels);
     /// The same in one direction only.
@@ -38,6 +39,7 @@ public:
     double sequence = 0, tokens = 0;   // of one context rank
     int tensor = 1, spread = 1;        // spread: ranks that share the tokens outside attention and MLP
     KernelWork forward, inputGrad, weightGrad;
+    double element = 2;                // bytes of an activation
     Seconds core;                      // forward of the attention core, which selective recomputation repeats
 
 private:

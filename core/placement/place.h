@@ -17,9 +17,10 @@ namespace trainyard {
 /// The modes that `placement.mode: auto` has to compare: one where there is only one datacenter or stages are pinned.
 [[nodiscard]] std::vector<PlacementMode> candidateModes(const Plan &plan);
 
-/// Layers of each virtual stage. Where they do not divide, middle stages take the remainder, since the first and the
+/// Layers of each virtual stage: `layersOfStages` where the plan gives them, dealt evenly to a stage's chunks, else even. Where they do not divide, middle stages take the remainder, since the first and the
 /// last also hold the embedding and the head: under V placement one device holds both.
 [[nodiscard]] std::vector<std::vector<StageChunk>> splitLayers(const ModelSpec &model, int stages, int chunksPerStage,
-                                                               ChunkPlacement placement = ChunkPlacement::Loop);
+                                                               ChunkPlacement placement = ChunkPlacement::Loop,
+                                                               const std::vector<int> &layersOfStages = {});
 
 } // namespace trainyard

@@ -3,7 +3,10 @@
 
 #include "core/plan/validate.h"
 #include "core/schedule/chunks.h"
+#include "core/workload/model_math.h"
 #include "core/workload/resolve_model.h"
+
+#include <numeric>
 
 namespace trainyard {
 
@@ -57,6 +60,15 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                           "expert x expert_tensor = " + std::to_string(p.expert * p.expertTensor) + " does not divide the "
                               + std::to_string(p.tensor * p.context * *p.data) + " ranks of a stage (tensor x context x data)",
                           "a divisor of them"});
+    const std::vector<int> &layers = plan.placement.layers;
+    if (!layers.empty()) {
+        if (layers.size() != 1 && layers.size() != std::size_t(p.pipeline))
+            errors.push_back({ErrorCode::BadValue, "placement.layers", "has " + std::to_string(layers.size()) + " entries",
+                              "one number, or one for each of " + std::to_string(p.pipeline) + " stages"});
+        else if (const int sum = std::accumulate(layers.begin(), layers.end(), 0) * (layers.size() == 1 ? p.pipeline : 1); sum != model.layers)
+            errors.push_back({ErrorCode::BadValue, "placement.layers", "adds up to " + std::to_string(sum) + " layers",
+                              std::to_string(model.layers) + ", those of the model"});
+    }
     if (model.isMoe() && model.experts % p.expert != 0)
         errors.push_back({ErrorCode::BadValue, "parallelism.expert",
                           std::to_string(p.expert) + " does not divide the model's " + std::to_string(model.experts) + " experts",
@@ -85,7 +97,7 @@ double Workload::boundaryBytes(bool backward) const
 {
     if (plan->profile)
         return 1e6 * (backward ? plan->profile->gradientMb.value_or(plan->profile->activationMb) : plan->profile->activationMb);
-    return 2.0 * plan->workload.microBatch * plan->workload.sequenceLength * model.hidden / plan->parallelism.context;
+    return weightBytes(plan->workload.precision) * plan->workload.microBatch * plan->workload.sequenceLength * model.hidden / plan->parallelism.context;
 }
 
 ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)

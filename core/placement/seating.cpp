@@ -155,7 +155,8 @@ Layout Seating::finish(PlacementMode mode, int data) const
     layout.data = data;
     if (data > 0) {
         const Plan &plan = *m_workload.plan;
-        layout.chunks = splitLayers(m_workload.model, plan.parallelism.pipeline, chunksPerStage(plan), chunkPlacement(plan.schedule));
+        layout.chunks = splitLayers(m_workload.model, plan.parallelism.pipeline, chunksPerStage(plan), chunkPlacement(plan.schedule),
+                                    plan.placement.layers);
         for (const Piece &piece : m_pieces)
             addRuns(piece, layout);
         makeClasses(layout);

@@ -120,6 +120,7 @@ void describe(V &v, std::type_identity<Placement>)
 {
     v.value(Key { .name = "mode", .doc = "Stages or replicas across datacenters; auto: the better of the two", .always = true }, &Placement::mode);
     v.value(Key { .name = "stages", .doc = "Pins how many stages each datacenter holds, in pipeline order" }, &Placement::stages);
+    v.perStage(Key { .name = "layers", .doc = "Transformer layers of each stage, in pipeline order; default: even, the first and the last less where they do not divide", .min = 0, .max = 1e6 }, &Placement::layers);
 }
 
 template <class V>

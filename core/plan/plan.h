@@ -125,6 +125,7 @@ struct StagePin {
 struct Placement {
     PlacementMode mode = PlacementMode::Auto;
     std::vector<StagePin> stages;         // in pipeline order; empty = not pinned
+    std::vector<int> layers;              // transformer layers of each stage; empty: even, first and last less
     Extra extra;
     bool operator==(const Placement &) const = default;
 };

@@ -59,6 +59,7 @@ constexpr std::array kLabels {
     Label { "stack", "Software stack", "" },
     Label { "placement.mode", "Placement", "" },
     Label { "placement.stages", "Pinned stages", "" },
+    Label { "placement.layers", "Layers of the stages", "" },
     Label { "memory.activation_offload", "Activation offload", "" },
     Label { "memory.offload_fraction", "Offloaded share", "" },
     Label { "wan.tcp_connections", "TCP connections", "" },
