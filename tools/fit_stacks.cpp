@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -53,9 +54,22 @@ const std::vector<Parameter> kParameters{
 const std::map<std::string, std::vector<std::string>> kFitted{
     {"megatron-lm-2021", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
     {"megatron-lm-2022", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
-    {"megatron-deepspeed", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
+    {"megatron-deepspeed", {"host_us_per_kernel", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
     {"megatron-core", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "cast_passes", "tensor_overlap", "pipeline_overlap", "gradient_overlap", "parameter_overlap", "overlap_slowdown", "iteration_overhead_ms"}},
     {"fsdp", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "eager_passes", "cast_passes", "rowwise_cast_passes", "async_tensor_overlap", "overlap_slowdown", "parameter_overlap", "iteration_overhead_ms"}},
+};
+
+/// Taken from a relative that has been fitted: Megatron-DeepSpeed runs the kernels of the Megatron-LM of 2021; what is not
+/// compiled costs the same in every framework of PyTorch.
+const std::map<std::string, std::map<std::string, std::string>> kInherited{
+    {"megatron-lm-2021", {{"eager_passes", "fsdp"}}},
+    {"megatron-lm-2022", {{"eager_passes", "fsdp"}}},
+    {"megatron-core", {{"eager_passes", "fsdp"}, {"rowwise_cast_passes", "fsdp"}, {"async_tensor_overlap", "fsdp"}}},
+    {"megatron-deepspeed", {{"kernel_efficiency", "megatron-lm-2021"}, {"eager_passes", "fsdp"}}},
+    {"deepspeed", {{"kernel_efficiency", "megatron-lm-2021"}, {"host_us_per_kernel", "megatron-deepspeed"},
+                   {"elementwise_passes", "megatron-deepspeed"}, {"accumulation_bytes", "megatron-deepspeed"},
+                   {"micro_batch_overhead_us", "megatron-deepspeed"}, {"iteration_overhead_ms", "megatron-deepspeed"},
+                   {"eager_passes", "fsdp"}, {"parameter_overlap", "fsdp"}, {"overlap_slowdown", "fsdp"}}},
 };
 
 bool isTime(const std::string &metric)
@@ -247,6 +261,14 @@ private:
     std::vector<double> m_weights;
 };
 
+std::string today()
+{
+    const std::time_t now = std::time(nullptr);
+    char text[16];
+    std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+    return text;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -278,20 +300,33 @@ int main(int argc, char **argv)
         std::cerr << "usage: fit-stacks resources/catalog/stack_times.json [--stack ID]... [--rows FILE]... [--verbose]\n";
         return 2;
     }
-    for (OrderedJson &entry : file["stacks"]) {
-        const std::string id = entry.value("id", "");
-        if (!kFitted.contains(id) || (!stacks.empty() && std::find(stacks.begin(), stacks.end(), id) == stacks.end()))
-            continue;
-        std::vector<RowSet> sets = rowsOf(id, rows.empty() ? builtinRows() : rows);
+    const auto entryOf = [&](const std::string &id) -> OrderedJson & {
+        return *std::find_if(file["stacks"].begin(), file["stacks"].end(), [&](const OrderedJson &e) { return e.value("id", "") == id; });
+    };
+    Catalogue catalogue = builtinCatalogue();
+    // Relatives first.
+    for (const char *id : {"fsdp", "megatron-lm-2021", "megatron-lm-2022", "megatron-core", "megatron-deepspeed", "deepspeed"}) {
+        StackSpec &stack = *std::find_if(catalogue.stacks.begin(), catalogue.stacks.end(), [&](const StackSpec &s) { return s.id == id; });
+        OrderedJson &entry = entryOf(id);
+        for (const auto &[key, relative] : kInherited.contains(id) ? kInherited.at(id) : std::map<std::string, std::string>{}) {
+            const auto parameter = std::find_if(kParameters.begin(), kParameters.end(), [&](const Parameter &p) { return p.key == key; });
+            const double value = entryOf(relative)[key][0];
+            stack.*parameter->field = value;
+            entry[key] = {value, "relative"};
+        }
+        const bool isAsked = stacks.empty() || std::find(stacks.begin(), stacks.end(), id) != stacks.end();
+        std::vector<RowSet> sets = isAsked && kFitted.contains(id) ? rowsOf(id, rows.empty() ? builtinRows() : rows) : std::vector<RowSet>{};
         if (sets.empty())
             continue;
-        StackFit fit(builtinCatalogue(), id, std::move(sets));
+        StackFit fit(catalogue, id, std::move(sets));
         fit.run(isVerbose);
         if (isVerbose)
             fit.report();
         entry = fit.entry(entry);
         std::cerr << id << " " << entry["fit"].dump() << '\n';
     }
+    file["sources"]["fit"] = {{"title", "fitted by tools/fit_stacks to the rows named under \"fit\""}, {"date", today()}};
+    file["sources"]["relative"] = {{"title", "fitted for a relative that runs the same kernels, tools/fit_stacks names it"}, {"date", today()}};
     const std::string partial = path + ".part";
     {
         std::ofstream out(partial);

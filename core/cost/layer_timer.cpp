@@ -104,7 +104,8 @@ void LayerTimer::unfusedAttention()
     };
     const Seconds products = both([&](double d, bool second) { return second ? GemmShape{rows, d, keys} : GemmShape{rows, keys, d}; });
     // Softmax with mask and scale: read and write 16 bits; dropout: read, write, and a byte of mask.
-    const Seconds softmax = memoryTime(rows * keys * (m_work.stack.storesDropoutMasks && model.dropout ? 9 : 4) * m_passes * element / 2);
+    const double softmaxBytes = rows * keys * (m_work.stack.storesDropoutMasks && model.dropout ? 9 : 4);
+    const Seconds softmax = memoryTime(softmaxBytes * m_work.stack.elementwisePasses * element / 2);
     core = products + softmax;
     forward.attention += core;
     inputGrad.attention += products * 2.0 + softmax;
