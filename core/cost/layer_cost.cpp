@@ -160,7 +160,7 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
 bool isShardedInLayers(const Workload &workload, const LayerSite &site)
 {
     const Parallelism &p = workload.plan->parallelism;
-    return p.zeroStage >= 3 && p.pipeline == 1 && site.data.ranks > 1;
+    return p.zeroStage >= 3 && site.data.ranks > 1 && (p.pipeline == 1 || !workload.stack.pipelineKeepsGathered);
 }
 
 ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer)

@@ -103,8 +103,8 @@ void LayerTimer::unfusedAttention()
                 + gemmTime(m_gpu, attentionPrecision(m_precision), shapeOf(dims.value, true))) * (1 / m_work.stack.kernelEfficiency);
     };
     const Seconds products = both([&](double d, bool second) { return second ? GemmShape{rows, d, keys} : GemmShape{rows, keys, d}; });
-    // Softmax with mask and scale: read and write 16 bits; dropout: read, write, and a byte of mask.
-    const double softmaxBytes = rows * keys * (m_work.stack.storesDropoutMasks && model.dropout ? 9 : 4);
+    // A fused kernel scales, masks and normalises in one pass, eager ones take a pass each; dropout adds a pass and its mask.
+    const double softmaxBytes = rows * keys * ((m_work.stack.compiled ? 4 : 12) + (m_work.stack.storesDropoutMasks && model.dropout ? 5 : 0));
     const Seconds softmax = memoryTime(softmaxBytes * m_work.stack.elementwisePasses * element / 2);
     core = products + softmax;
     forward.attention += core;
@@ -162,8 +162,11 @@ ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute
     switch (recompute) {
     case Recompute::None: break;
     case Recompute::Full: cost.recompute = cost.forward; break;
-    case Recompute::Selective:   // the fused kernel recomputes by itself, inside its 2.5
-        if (!m_work.stack.flashAttention)
+    case Recompute::Selective:
+        // Operator by operator: every second product is saved, and the attention's output; the rest is made again.
+        if (m_work.stack.operatorLevelSelective)
+            close(cost.recompute, forward.products * 0.5 + forward.elementwise, hostTime(forward) * 0.5);
+        else if (!m_work.stack.flashAttention)   // a fused kernel recomputes by itself, inside its backward
             close(cost.recompute, core, microseconds(4 * m_work.stack.hostUsPerKernel));
         break;
     }
