@@ -44,7 +44,7 @@ void TestSplitSchedules::splittingTheBackwardShrinksTheBubble()
     QVERIFY(seconds(plan, ScheduleKind::ZbH1) < oneFOneB);
     QVERIFY(seconds(plan, ScheduleKind::ZbAuto) <= seconds(plan, ScheduleKind::ZbH1));
     QVERIFY(seconds(plan, ScheduleKind::ZbH2) < oneFOneB);
-    QVERIFY(seconds(plan, ScheduleKind::ZbV) < seconds(plan, ScheduleKind::ZbH1));
+    QVERIFY(seconds(plan, ScheduleKind::ZbV) < oneFOneB);   // its first stage has embedding and head, so ZB-H1 may be shorter
     QVERIFY(seconds(plan, ScheduleKind::VHalf) < oneFOneB);
 }
 

@@ -42,6 +42,7 @@ private slots:
     void unequalGpusOfASiteMakeClasses();
     void layersThatDoNotDivideGoToTheMiddle();
     void aPipelineThatTurnsBackEndsWhereItBegan();
+    void aPlanMayGiveTheLayersOfItsStages();
 };
 
 void TestPlace::everyGpuIsUsedOnceOrIdleForAReason()
@@ -227,6 +228,18 @@ void TestPlace::aPipelineThatTurnsBackEndsWhereItBegan()
     QCOMPARE(chunks[0][1].firstLayer + chunks[0][1].layers, 22);
     QCOMPARE(chunks[0][0].layers + chunks[0][1].layers, 4);
     QCOMPARE(chunks[1][0].layers + chunks[1][1].layers, 6);
+}
+
+void TestPlace::aPlanMayGiveTheLayersOfItsStages()
+{
+    ModelSpec model;
+    model.layers = 32;
+    const auto chunks = splitLayers(model, 4, 1, ChunkPlacement::Loop, {6, 9, 9, 8});
+    QCOMPARE(chunks[0][0].layers, 6);
+    QCOMPARE(chunks[3][0].firstLayer, 24);
+    const auto halves = splitLayers(model, 4, 2, ChunkPlacement::Loop, {6, 9, 9, 8});   // a stage's layers among its chunks
+    QCOMPARE(halves[1][0].layers + halves[1][1].layers, 9);
+    QCOMPARE(halves[3][1].firstLayer + halves[3][1].layers, 32);
 }
 
 QTEST_APPLESS_MAIN(TestPlace)

@@ -138,6 +138,8 @@ public:
         p.placement.mode = one(PlacementMode::DataAcross);
         if (coin())
             p.placement.stages = { { "dc-0", whole(1, 9), extra() }, { "dc-1", whole(1, 9), extra() } };
+        if (coin())
+            p.placement.layers = { whole(1, 40), whole(1, 40) };
         p.memory.recompute = one(Recompute::Full);
         p.memory.activationOffload = one(ActivationOffload::Ssd);
         p.memory.optimizerOffload = one(OptimizerOffload::Interleaved);
