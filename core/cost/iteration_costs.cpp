@@ -4,6 +4,7 @@
 #include "core/cluster/wan.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan_traffic.h"
+#include "core/memory/in_flight_room.h"
 
 #include <algorithm>
 
@@ -62,6 +63,14 @@ ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement
     for (const TailTimes &tail : costs.tail)   // behind a barrier optimizer steps are nobody's own
         times.tails.push_back(tail.reduce - tail.reduceEarly + (stack.gradientNormBarrier ? 0 : tail.optimizer));
     return times;
+}
+
+/// As much as there is from ZB-1p, the memory of the first stage of 1f1b, to ZB-2p, where little is left to gain.
+void takeRoom(ScheduleShape &shape, ScheduleTimes &times, const InFlightRoom &room)
+{
+    for (const int microBatches : room.microBatches)
+        shape.inFlightLimit.push_back(std::clamp(microBatches, shape.devices, 2 * shape.devices));
+    times.keptForWeightGrad = room.keptForWeightGrad;
 }
 
 /// More operations than a timeline can hold in memory are refused before they are made.
@@ -139,7 +148,11 @@ Expected<Costs> cost(const Workload &workload)
                                                                   pipelines.seats[std::size_t(to)], coster.site(pipelines, from),
                                                                   costs.wanLinks));
         }
-        auto program = makeProgram(plan.schedule, shapeOf(workload, pipelines), scheduleTimes(shape, placement, workload.stack));
+        ScheduleShape scheduled = shapeOf(workload, pipelines);
+        ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
+        if (plan.schedule == ScheduleKind::ZbAuto && !plan.profile)
+            takeRoom(scheduled, times, inFlightRoom(workload));
+        auto program = makeProgram(plan.schedule, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
         if (workload.stack.recomputesLastStage)

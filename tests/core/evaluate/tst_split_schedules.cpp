@@ -30,6 +30,7 @@ class TestSplitSchedules : public QObject
 private slots:
     void splittingTheBackwardShrinksTheBubble();
     void memoryFollowsTheMicroBatchesInFlight();
+    void automaticTakesTheMemoryThatThereIs();
     void measuredTimesGiveTheClosedForms();
     void everyShapeIsEvaluated_data();
     void everyShapeIsEvaluated();
@@ -59,6 +60,25 @@ void TestSplitSchedules::memoryFollowsTheMicroBatchesInFlight()
     QVERIFY(activations(ScheduleKind::VMin, 1) < activations(ScheduleKind::VHalf, 1));
     // 1F1B's later stages hold fewer micro-batches; under ZB-H1 they hold what is kept for weight gradients.
     QVERIFY(activations(ScheduleKind::ZbH1, 5) > activations(ScheduleKind::OneFOneB, 5));
+}
+
+void TestSplitSchedules::automaticTakesTheMemoryThatThereIs()
+{
+    Plan plan = oneSite(8, 8);
+    QVERIFY(with(plan, ScheduleKind::ZbH2)->metrics.memory->fits);
+    QVERIFY(seconds(plan, ScheduleKind::ZbAuto) <= seconds(plan, ScheduleKind::ZbH2));
+    // Where there is less room it takes less: it fits wherever ZB-H1 does, and is never slower.
+    int tight = 0;
+    for (const int microBatch : {2, 4, 6, 8, 10, 12, 14, 16}) {
+        plan.workload.microBatch = microBatch;
+        plan.workload.globalBatch = 24 * microBatch;
+        if (!with(plan, ScheduleKind::ZbH1)->metrics.memory->fits)
+            break;
+        tight += !with(plan, ScheduleKind::ZbH2)->metrics.memory->fits;
+        QVERIFY(with(plan, ScheduleKind::ZbAuto)->metrics.memory->fits);
+        QVERIFY(seconds(plan, ScheduleKind::ZbAuto) <= seconds(plan, ScheduleKind::ZbH1));
+    }
+    QVERIFY(tight > 0);
 }
 
 void TestSplitSchedules::measuredTimesGiveTheClosedForms()

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/memory/in_flight_room.h"
+
+#include "core/memory/chunk_memory.h"
+#include "core/memory/stage_states.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+/// Bytes for micro-batches on the smallest GPU that serves the stage.
+double roomFor(const Workload &workload, int stage)
+{
+    const StackSpec &stack = workload.stack;
+    auto capacity = workload.gpu(workload.layout.classes.front().seats[std::size_t(stage)]).memoryBytes;
+    for (const PipelineClass &c : workload.layout.classes)
+        capacity = std::min(capacity, workload.gpu(c.seats[std::size_t(stage)]).memoryBytes);
+    double room = (double(capacity) - stack.contextBytes - communicators(workload) * stack.communicatorBytes) / stack.fragmentation;
+    const StageStates states = stageStates(workload, stage);
+    room -= states.weights + states.gradients + states.optimizer;
+    for (const auto &[name, bytes] : states.buffers)
+        room -= bytes;
+    return room;
+}
+
+} // namespace
+
+InFlightRoom inFlightRoom(const Workload &workload)
+{
+    constexpr int kMost = 1 << 20;
+    InFlightRoom result{{}, 0};
+    for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
+        double kept = 0, forWeightGrads = 0, beside = 0;   // of a micro-batch; beside them, at the worst operation
+        for (const ChunkMemory &chunk : chunkMemory(workload, stage)) {
+            kept += chunk.kept + chunk.ends;
+            forWeightGrads += chunk.forWeightGrads;
+            beside = std::max(beside, chunk.loss + chunk.whole - chunk.kept
+                                          + std::max({chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total()}));
+        }
+        const double each = std::max(kept, forWeightGrads), room = roomFor(workload, stage) - beside;
+        result.microBatches.push_back(each > 0 ? int(std::clamp(room / each, 0.0, double(kMost))) : kMost);
+        result.keptForWeightGrad = std::max(result.keptForWeightGrad, each > 0 ? forWeightGrads / each : 1);
+    }
+    return result;
+}
+
+} // namespace trainyard

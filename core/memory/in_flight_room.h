@@ -1,0 +1,20 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What memory leaves to a schedule that may choose: how many micro-batches each stage has room for, before any order of
+// them is known. On the safe side of the replay that counts a finished order.
+
+#include "core/placement/resolve.h"
+
+#include <vector>
+
+namespace trainyard {
+
+struct InFlightRoom {
+    std::vector<int> microBatches;     // per stage, 0 where not even one fits
+    double keptForWeightGrad = 1;      // of a micro-batch, the share that waits for its weight gradient; at most 1
+};
+
+/// Not for a profile, which has no memory.
+[[nodiscard]] InFlightRoom inFlightRoom(const Workload &workload);
+
+} // namespace trainyard
