@@ -4,6 +4,7 @@
 // Loaded once from the JSON files of resources/catalog (built into the program) and shared read-only by all threads.
 
 #include "core/base/error.h"
+#include "core/catalogue/residual_spread.h"
 #include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
 #include "core/workload/model_spec.h"
@@ -37,6 +38,7 @@ struct Catalogue {
     std::vector<StackSpec> stacks;
     std::vector<Region> regions;
     std::vector<RegionLink> regionLinks;
+    ConfidenceData confidence;
 
     [[nodiscard]] const GpuSpec *gpu(std::string_view id) const;        // nullptr where unknown
     [[nodiscard]] const ModelSpec *model(std::string_view id) const;

@@ -4,6 +4,7 @@
 // folder.
 
 #include "core/catalogue/object_reader_internal.h"
+#include "core/catalogue/residual_spread.h"
 #include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
 #include "core/workload/model_spec.h"
@@ -17,6 +18,9 @@ namespace trainyard {
 [[nodiscard]] StackSpec readStack(ObjectReader &reader);
 /// The curve's own object; the keys of kernels.json.
 [[nodiscard]] GemmCurve readGemmCurve(ObjectReader &reader);
+/// Of confidence.json.
+[[nodiscard]] TimeRange readTimeRange(ObjectReader &reader);
+[[nodiscard]] ResidualSpread readSpread(ObjectReader &reader);
 
 struct StackField {
     const char *key;

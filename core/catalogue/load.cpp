@@ -174,6 +174,24 @@ SourcedFile openStacks(const ReadText &readText, Errors &errors)
     return stacks;
 }
 
+/// confidence.json, which scripts/validation writes.
+ConfidenceData readConfidence(const SourcedFile &file, Errors &errors)
+{
+    ConfidenceData data;
+    readList<ResidualSpread>(file, "spreads", errors, data.spreads, &readSpread);
+    ObjectReader reader(file.content, file.name + ": ", errors, &file.sources);
+    const auto range = [&](const char *key) {
+        ObjectReader entry = reader.object(key);
+        const TimeRange read = readTimeRange(entry);
+        entry.rejectUnknownKeys();
+        return read;
+    };
+    data.genericKernels = range("generic_kernels");
+    data.repeats = range("repeats");
+    data.profile = range("profile");
+    return data;
+}
+
 ExpectedAll<Catalogue> load(const ReadText &readText)
 {
     Errors errors;
@@ -191,6 +209,7 @@ ExpectedAll<Catalogue> load(const ReadText &readText)
     readList<Region>(regions, "regions", errors, catalogue.regions, &readRegion);
     readList<RegionLink>(regions, "links", errors, catalogue.regionLinks,
                          [&](ObjectReader &reader) { return readRegionLink(reader, catalogue.regions); });
+    catalogue.confidence = readConfidence(openFile("confidence.json", readText, errors), errors);
     if (!errors.empty())
         return std::unexpected(std::move(errors));
     return catalogue;

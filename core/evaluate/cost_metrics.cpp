@@ -77,31 +77,4 @@ void addCostMetrics(Metrics &metrics, const Workload &workload, const Catalogue 
         cost.co2TonsTotal = *hour.kgCo2 * hours / 1e3;
 }
 
-void addConfidence(Metrics &metrics, const Workload &workload)
-{
-    Confidence &confidence = metrics.confidence;
-    // Half-widths are our own judgement until rows of each kind are validated; docs/model.md, "Confidence".
-    double halfWidth = 0.15;
-    confidence.label = "same family";
-    if (workload.plan->profile) {
-        confidence.label = "calibrated";
-        halfWidth = 0.05;
-    } else {
-        KernelEvidence weakest = KernelEvidence::Measured;
-        for (const GpuRun &run : workload.layout.runs)
-            weakest = std::max(weakest, workload.gpu({run.datacenter, run.pool}).gemm.evidence);
-        if (weakest == KernelEvidence::SameFamily) {
-            confidence.label = "extrapolated";
-            halfWidth = 0.25;
-        } else if (weakest == KernelEvidence::SpecSheet) {
-            confidence.label = "spec sheet";
-            halfWidth = 0.4;
-        }
-    }
-    if (metrics.iterationTime) {
-        confidence.iterationLow = *metrics.iterationTime * (1 - halfWidth);
-        confidence.iterationHigh = *metrics.iterationTime * (1 + halfWidth);
-    }
-}
-
 } // namespace trainyard

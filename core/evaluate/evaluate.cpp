@@ -2,6 +2,7 @@
 #include "core/evaluate/evaluate.h"
 
 #include "core/cost/iteration_costs.h"
+#include "core/evaluate/confidence.h"
 #include "core/evaluate/metrics.h"
 #include "core/evaluate/problems.h"
 #include "core/memory/stage_memory.h"
@@ -126,7 +127,7 @@ private:
         Metrics &metrics = evaluation.metrics;
         addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
         addCostMetrics(metrics, m_workload, m_catalogue);
-        addConfidence(metrics, m_workload);
+        addConfidence(metrics, m_workload, m_catalogue);
         if (m_options.keepTimeline)
             evaluation.memoryCurves = memoryCurves(m_workload, candidate.costs, candidate.memory, candidate.timeline);
         addMemoryMetrics(metrics, std::move(candidate.memory));

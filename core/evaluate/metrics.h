@@ -13,7 +13,5 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
 void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages);
 /// Rental, egress, energy and carbon; needs the time metrics.
 void addCostMetrics(Metrics &metrics, const Workload &workload, const Catalogue &catalogue);
-/// How far to trust the time, from the evidence behind the kernel models of the GPUs in use.
-void addConfidence(Metrics &metrics, const Workload &workload);
 
 } // namespace trainyard

@@ -28,24 +28,43 @@ std::optional<double> valueOf(const ErrorStatistics &statistics, GateStatistic w
     return std::nullopt;
 }
 
+/// Whether a text fits a pattern in which * stands for any text.
+bool isLike(std::string_view text, std::string_view pattern)
+{
+    const std::size_t star = pattern.find('*');
+    if (star == std::string_view::npos)
+        return text == pattern;
+    if (!text.starts_with(pattern.substr(0, star)))
+        return false;
+    pattern.remove_prefix(star + 1);
+    for (std::size_t from = star; from <= text.size(); ++from) {
+        if (isLike(text.substr(from), pattern))
+            return true;
+    }
+    return false;
+}
+
 bool counts(const Gate &gate, const ValidationResult &result)
 {
-    return result.status == RowStatus::Gated && result.source == gate.source && result.metric == gate.metric
-        && (gate.group.empty() || result.group == gate.group) && (!gate.role || result.role == *gate.role);
+    return result.status == gate.status && result.source == gate.source && isLike(result.metric, gate.metric)
+        && isLike(result.group, gate.group) && (!gate.role || result.role == *gate.role);
 }
 
 Gate readGate(const Json &json, const std::string &pointer, Faults &faults)
 {
     Gate gate;
-    if (!checkObject(json, pointer, {"title", "source", "group", "metric", "statistic", "role", "limit", "aim"}, faults))
+    if (!checkObject(json, pointer, {"title", "source", "group", "metric", "statistic", "status", "role", "limit", "aim"}, faults))
         return gate;
     gate.title = textAt(json, "title", pointer, faults, true);
     gate.source = textAt(json, "source", pointer, faults, true);
-    gate.group = textAt(json, "group", pointer, faults);
+    if (json.contains("group"))
+        gate.group = textAt(json, "group", pointer, faults);
     gate.metric = textAt(json, "metric", pointer, faults, true);
-    if (const auto known = checkMetricName(gate.metric); !gate.metric.empty() && !known)
+    const bool isPattern = gate.metric.find('*') != std::string::npos;
+    if (const auto known = checkMetricName(gate.metric); !isPattern && !gate.metric.empty() && !known)
         faults.add(pointer + "/metric", known.error().what, known.error().right, ErrorCode::UnknownName);
     gate.statistic = GateStatistic(choiceAt(json, "statistic", kStatistics, pointer, faults));
+    gate.status = choiceAt(json, "status", {"gated", "guessed"}, pointer, faults) == 1 ? RowStatus::Guessed : RowStatus::Gated;
     if (json.contains("role"))
         gate.role = choiceAt(json, "role", {"test", "fit"}, pointer, faults) == 1 ? RowRole::Fit : RowRole::Test;
     const auto limit = numberAt(json, "limit", pointer, faults);

@@ -12,10 +12,11 @@ enum class GateStatistic : std::uint8_t { MeanAbsError, MedianAbsError, MaxAbsEr
 struct Gate {
     std::string title;             // "Korthikanti, Table 5"
     std::string source;
-    std::string group;             // of the source; empty: all
-    std::string metric;
+    std::string group = "*";       // groups of the source; * stands for any text
+    std::string metric;            // metrics, likewise: "memory.*peak_bytes"
     GateStatistic statistic = GateStatistic::MeanAbsError;
-    std::optional<RowRole> role;   // rows that count; empty: all gated rows
+    RowStatus status = RowStatus::Gated;   // rows that count
+    std::optional<RowRole> role;   // of these; empty: both
     double limit = 0;              // at most; of a rank correlation at least
     bool isAim = false;            // wished for, not demanded
 };
@@ -31,7 +32,7 @@ struct GateOutcome {
 [[nodiscard]] ExpectedAll<std::vector<Gate>> parseGates(std::string_view json, const std::string &fileName);
 [[nodiscard]] const std::vector<Gate> &builtinGates();
 
-/// Gates whose source is among the results, in their order. Guessed rows never count.
+/// Gates whose source is among the results, in their order.
 [[nodiscard]] std::vector<GateOutcome> gateOutcomes(std::span<const Gate> gates, std::span<const ValidationResult> results);
 
 [[nodiscard]] const char *toString(GateStatistic statistic);   // "mean_abs_error"

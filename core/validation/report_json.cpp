@@ -48,8 +48,8 @@ Json sourceObject(const SourceSummary &source)
 Json gateObject(const GateOutcome &outcome)
 {
     const Gate &gate = outcome.gate;
-    return {{"title", gate.title}, {"source", gate.source}, {"group", orNull(gate.group)}, {"metric", gate.metric},
-            {"statistic", toString(gate.statistic)}, {"role", gate.role ? Json(toString(*gate.role)) : Json(nullptr)},
+    return {{"title", gate.title}, {"source", gate.source}, {"group", gate.group}, {"metric", gate.metric},
+            {"statistic", toString(gate.statistic)}, {"status", toString(gate.status)}, {"role", gate.role ? Json(toString(*gate.role)) : Json(nullptr)},
             {"limit", gate.limit}, {"aim", gate.isAim}, {"n", outcome.n}, {"failed", outcome.failed},
             {"reached", orNull(outcome.reached)}, {"met", outcome.isMet}};
 }

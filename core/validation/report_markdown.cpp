@@ -52,14 +52,10 @@ void addGates(std::string &text, const std::vector<GateOutcome> &gates)
     text += "## Gates\n\n| rows of | metric | statistic | n | limit | reached | |\n|---|---|---|---:|---:|---:|---|\n";
     for (const GateOutcome &outcome : gates) {
         const Gate &gate = outcome.gate;
-        std::string verdict = outcome.isMet ? "met" : "**missed**";
-        if (outcome.failed > 0)
-            verdict += ", " + std::to_string(outcome.failed) + " rows failed";
         std::string statistic = toString(gate.statistic);
         std::ranges::replace(statistic, '_', ' ');
-        text += line({markdownText(gate.title) + (gate.role ? std::string(", ") + toString(*gate.role) + " rows" : ""),
-                      "`" + metricLabel(gate.metric) + "`", statistic, std::to_string(outcome.n), limitText(gate), reachedText(outcome),
-                      gate.isAim ? verdict + " (aim)" : verdict});
+        text += line({markdownText(gateText(gate)), "`" + metricLabel(gate.metric) + "`", statistic, std::to_string(outcome.n),
+                      limitText(gate), reachedText(outcome), outcome.isMet ? verdictText(outcome) : "**" + verdictText(outcome) + "**"});
     }
 }
 
@@ -110,11 +106,13 @@ std::string validationMarkdown(const Validation &validation, std::span<const Lef
 
 Published measurements against the model, row by row. This page is written by `scripts/validation`; do not edit it.
 `trainyard-cli validate` prints the same from the program, `--source NAME` every row of a source, `--rows FILE` rows of
-your own (their form: end of this page).
+your own (their form: end of this page). Where the figures come from, how each source counts
+and what was assumed: [validation-sources.md](validation-sources.md).
 
 Errors are predicted / published − 1; mean, median and max are of their size, bias is the mean with sign, rank is Spearman's
 correlation of the orders. *fit*: hardware or stack parameters were fitted to these rows, so they prove less; *test*: never
-fitted on. *guessed*: an input was not published and had to be assumed; such rows count for no gate.
+fitted on. *guessed*: an input was not published and had to be assumed; such rows count for no gate
+unless it says so.
 
 )";
     addGates(text, validation.gates);

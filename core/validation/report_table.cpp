@@ -48,10 +48,8 @@ std::string gateTable(const std::vector<GateOutcome> &gates)
                     {"Gate", "Metric", "Statistic", "n", "limit", "reached", ""});
     for (const GateOutcome &outcome : gates) {
         const Gate &gate = outcome.gate;
-        const std::string verdict = outcome.isMet ? "met" : outcome.failed > 0 ? std::to_string(outcome.failed) + " rows failed" : "missed";
-        table.add({gate.title + (gate.role ? std::string(" (") + toString(*gate.role) + " rows)" : ""), metricLabel(gate.metric),
-                   toString(gate.statistic), std::to_string(outcome.n), limitText(gate), reachedText(outcome),
-                   gate.isAim ? verdict + " (aim)" : verdict});
+        table.add({gateText(gate), metricLabel(gate.metric), toString(gate.statistic), std::to_string(outcome.n), limitText(gate),
+                   reachedText(outcome), verdictText(outcome)});
     }
     return table.text();
 }

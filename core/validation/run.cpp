@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/run.h"
 
+#include "core/evaluate/confidence.h"
 #include "core/evaluate/evaluate.h"
 #include "core/report/metric_lookup.h"
 
@@ -25,7 +26,7 @@ Results blankResults(const RowJob &job)
     Results results;
     for (const PublishedFigure &figure : job.row->published) {
         ValidationResult result{job.set->source, job.row->group, job.row->id, figure.metric, job.row->status, job.row->role,
-                                figure.value, std::nullopt, {}, job.row->note};
+                                figure.value, std::nullopt, {}, job.row->note, job.row->plan, {}};
         results.push_back(std::move(result));
     }
     return results;
@@ -54,8 +55,10 @@ Results evaluateRow(const RowJob &job, const Catalogue &catalogue, EvaluationWor
         names.push_back(figure.metric);
     const std::vector<Metric> values = metricValues(**evaluation, names);
     const std::string problem = blockingProblem(**evaluation);
+    const std::vector<EvidenceKey> evidence = evidenceKeys(*job.row->plan, (*evaluation)->model, (*evaluation)->layout, catalogue);
     for (std::size_t i = 0; i < results.size(); ++i) {
         results[i].predicted = values[i];
+        results[i].evidence = evidence;
         results[i].problem = !values[i] && problem.empty() ? "this metric does not apply to the plan" : problem;
     }
     return results;

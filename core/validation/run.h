@@ -21,6 +21,8 @@ struct ValidationResult {              // one published figure of one row
     std::optional<double> predicted;   // empty where the plan cannot be evaluated or the metric does not apply
     std::string problem;               // why, in that case; else what blocks the plan (it does not fit), if anything
     std::string note;
+    PlanPtr plan;
+    std::vector<EvidenceKey> evidence; // what it was measured on; empty where nothing was predicted
     /// predicted / published - 1: positive where the model says more than was measured.
     [[nodiscard]] std::optional<double> error() const
     {

@@ -101,4 +101,19 @@ std::string reachedText(const GateOutcome &outcome)
     return outcome.reached ? percentText(*outcome.reached) : "\u2013";
 }
 
+std::string verdictText(const GateOutcome &outcome)
+{
+    std::string text = outcome.n == 0 ? "no rows" : outcome.isMet ? "met" : "missed";
+    if (outcome.failed > 0)
+        text += ", " + std::to_string(outcome.failed) + (outcome.failed == 1 ? " row failed" : " rows failed");
+    if (outcome.gate.status == RowStatus::Guessed)
+        text += " (inputs assumed)";
+    return text + (outcome.gate.isAim ? " (aim)" : "");
+}
+
+std::string gateText(const Gate &gate)
+{
+    return gate.title + (gate.role ? std::string(", ") + toString(*gate.role) + " rows" : "");
+}
+
 } // namespace trainyard

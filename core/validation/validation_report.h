@@ -37,5 +37,9 @@ struct Validation {
 /// What a gate demands and has reached: "≤ 6 %", "3.1 %"; rank correlations as numbers.
 [[nodiscard]] std::string limitText(const Gate &gate);
 [[nodiscard]] std::string reachedText(const GateOutcome &outcome);
+/// "met", "missed, 2 rows failed", "no rows"; of an aim or of rows with assumed inputs that it is one.
+[[nodiscard]] std::string verdictText(const GateOutcome &outcome);
+/// Title and which rows count: "Megatron-Bridge, dense, test rows".
+[[nodiscard]] std::string gateText(const Gate &gate);
 
 } // namespace trainyard

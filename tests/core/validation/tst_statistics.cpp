@@ -30,7 +30,7 @@ ErrorStatistics statisticsOf(const std::vector<ValidationResult> &results)
 
 Gate gate(GateStatistic statistic, double limit)
 {
-    return {.title = "g", .source = "s", .group = {}, .metric = "iteration_time_s", .statistic = statistic, .role = {}, .limit = limit};
+    return {.title = "g", .source = "s", .metric = "iteration_time_s", .statistic = statistic, .role = {}, .limit = limit};
 }
 
 bool isClose(std::optional<double> value, double expected)
@@ -144,6 +144,36 @@ private slots:
         QVERIFY(!outcome.isMet);
         QCOMPARE(outcome.failed, 1);
         QVERIFY(gateOutcomes(gates, {}).empty());   // nothing ran of its source
+    }
+
+    void aGateMayCoverSeveralGroupsAndMetrics()
+    {
+        std::vector results{result(10, 11), result(10, 12), result(10, 14)};
+        results[0].group = "Llama on H100";
+        results[1].group = "Llama on B200";
+        results[1].metric = "memory.peak_bytes";
+        results[2].group = "Qwen on H100";
+        const auto reached = [&](const char *group, const char *metric) {
+            Gate pattern = gate(GateStatistic::MeanAbsError, 1);
+            pattern.group = group;
+            pattern.metric = metric;
+            return gateOutcomes(std::array{pattern}, results).at(0).reached;
+        };
+        QVERIFY(isClose(reached("Llama*", "*"), 0.15));
+        QVERIFY(isClose(reached("*H100", "iteration*"), 0.25));
+        QVERIFY(isClose(reached("*", "memory.*bytes"), 0.2));
+        QVERIFY(!reached("llama", "*"));
+        QVERIFY(!reached("*", "*bytes*s_"));
+    }
+
+    void aGateOnRowsWithAssumedInputsSaysSo()
+    {
+        Gate guessed = gate(GateStatistic::MeanAbsError, 0.5);
+        guessed.status = RowStatus::Guessed;
+        const std::vector results{result(10, 11), result(10, 13, RowStatus::Guessed)};
+        const GateOutcome outcome = gateOutcomes(std::array{guessed}, results).at(0);
+        QVERIFY(isClose(outcome.reached, 0.3));
+        QCOMPARE(QString::fromStdString(verdictText(outcome)), QStringLiteral("met (inputs assumed)"));
     }
 
     void aGateFilesFaultsAreNamed()

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/confidence.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kFewestRows = 3;     // fewer rows on one combination are evidence for their family only
+constexpr int kEnoughRows = 10;    // a range that is borrowed from others rests on at least so many
+constexpr int kFurthest = kOtherArchitecture + 4;   // evidence that shares nothing with a plan
+enum class Label : std::uint8_t { Calibrated, SameFamily, Extrapolated, SpecSheet };   // from the best to the worst
+constexpr const char *kLabels[] = {"calibrated", "same family", "extrapolated", "spec sheet"};
+
+int precisionBits(Precision precision)
+{
+    switch (precision) {
+    case Precision::Fp32:
+    case Precision::Tf32: return 32;
+    case Precision::Fp16:
+    case Precision::Bf16: return 16;
+    case Precision::Fp8:
+    case Precision::Mxfp8: return 8;
+    case Precision::Nvfp4: return 4;
+    }
+    return 16;
+}
+
+const GpuSpec *gpuOf(const Pool &pool, const Catalogue &catalogue)
+{
+    return pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+}
+
+struct Judgement {
+    Label label = Label::Calibrated;
+    TimeRange range;
+};
+
+/// The widest of both: neither's observations are left out.
+void widen(TimeRange &range, const TimeRange &by)
+{
+    range.low = std::min(range.low, by.low);
+    range.high = std::max(range.high, by.high);
+}
+
+/// Spread of the evidence nearest to a plan: up to `distance`, and further until enough rows are together.
+TimeRange nearestSpread(const ConfidenceData &data, const EvidenceKey &plan, int distance)
+{
+    std::array<TimeRange, kFurthest + 1> ranges;
+    std::array<int, kFurthest + 1> rows{};
+    for (const ResidualSpread &spread : data.spreads) {
+        const auto at = std::size_t(evidenceDistance(spread.key, plan));
+        widen(ranges[at], spread.range);
+        rows[at] += spread.rows;
+    }
+    TimeRange range;
+    int sum = 0;
+    for (int d = 0; d <= kFurthest && (d <= distance || sum < kEnoughRows); ++d) {
+        widen(range, ranges[std::size_t(d)]);
+        sum += rows[std::size_t(d)];
+    }
+    return range;
+}
+
+/// What was measured on exactly this; rows over the same network are preferred to rows over a wider one.
+std::optional<TimeRange> calibratedSpread(const ConfidenceData &data, const EvidenceKey &plan)
+{
+    std::optional<TimeRange> wider;
+    for (const ResidualSpread &spread : data.spreads) {
+        if (spread.rows < kFewestRows || evidenceDistance(spread.key, plan) > 0)
+            continue;
+        if (spread.key.reach == plan.reach)
+            return spread.range;
+        if (!wider)
+            wider.emplace();
+        widen(*wider, spread.range);
+    }
+    return wider;
+}
+
+Judgement judged(const EvidenceKey &plan, KernelEvidence kernels, const ConfidenceData &data)
+{
+    if (const auto measured = calibratedSpread(data, plan))
+        return {Label::Calibrated, *measured};
+    if (kernels == KernelEvidence::SpecSheet) {
+        TimeRange range = nearestSpread(data, plan, 0);
+        range.low = (1 + range.low) * (1 + data.genericKernels.low) - 1;
+        range.high = (1 + range.high) * (1 + data.genericKernels.high) - 1;
+        return {Label::SpecSheet, range};
+    }
+    const bool hasRelatives = std::ranges::any_of(data.spreads, [&](const ResidualSpread &s) { return evidenceDistance(s.key, plan) <= 1; });
+    if (hasRelatives)
+        return {Label::SameFamily, nearestSpread(data, plan, 1)};
+    return {Label::Extrapolated, nearestSpread(data, plan, 0)};
+}
+
+KernelEvidence kernelEvidence(const EvidenceKey &key, const Workload &workload)
+{
+    KernelEvidence weakest = KernelEvidence::Measured;
+    for (const auto &pools : workload.gpus) {
+        for (const GpuSpec *gpu : pools) {
+            if (gpu->id == key.gpu)
+                weakest = std::max(weakest, gpu->gemm.evidence);
+        }
+    }
+    return weakest;
+}
+
+} // namespace
+
+std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, const Layout &layout, const Catalogue &catalogue)
+{
+    std::vector<StageSeat> pools;
+    Reach reach = Reach::Node;
+    for (const GpuRun &run : layout.runs) {
+        const StageSeat seat{run.datacenter, run.pool};
+        const int nodeSize = std::max(1, plan.cluster.datacenters[std::size_t(run.datacenter)].pools[std::size_t(run.pool)].gpusPerNode);
+        if (run.firstGpu + run.gpus > nodeSize)
+            reach = std::max(reach, Reach::Fabric);
+        if (std::ranges::find(pools, seat) != pools.end())
+            continue;
+        for (const StageSeat &other : pools)
+            reach = std::max(reach, other.datacenter == seat.datacenter ? Reach::Fabric : Reach::Wan);
+        pools.push_back(seat);
+    }
+    std::vector<EvidenceKey> keys;
+    for (const StageSeat &seat : pools) {
+        const Pool &pool = plan.cluster.datacenters[std::size_t(seat.datacenter)].pools[std::size_t(seat.pool)];
+        const GpuSpec *const gpu = gpuOf(pool, catalogue);
+        EvidenceKey key{plan.stack.name, pool.inlineGpu ? std::string() : pool.gpu, gpu ? gpu->architecture : std::string(),
+                        precisionBits(plan.workload.precision), model.isMoe(), reach};
+        if (std::ranges::find(keys, key) == keys.end())
+            keys.push_back(std::move(key));
+    }
+    return keys;
+}
+
+int evidenceDistance(const EvidenceKey &measured, const EvidenceKey &plan)
+{
+    const bool isSameGpu = !plan.gpu.empty() && measured.gpu == plan.gpu;
+    const bool isSister = !plan.architecture.empty() && measured.architecture == plan.architecture;
+    return int(measured.stack != plan.stack) + (isSameGpu ? 0 : isSister ? 1 : kOtherArchitecture)
+        + int(measured.precisionBits != plan.precisionBits) + int(measured.isMoe != plan.isMoe) + int(measured.reach < plan.reach);
+}
+
+void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue)
+{
+    const ConfidenceData &data = catalogue.confidence;
+    Judgement worst;
+    if (workload.plan->profile) {
+        worst.range = data.profile;
+    } else {
+        for (const EvidenceKey &key : evidenceKeys(*workload.plan, workload.model, workload.layout, catalogue)) {
+            const Judgement judgement = judged(key, kernelEvidence(key, workload), data);
+            worst.label = std::max(worst.label, judgement.label);
+            widen(worst.range, judgement.range);
+        }
+    }
+    widen(worst.range, data.repeats);
+    Confidence &confidence = metrics.confidence;
+    confidence.label = kLabels[std::size_t(worst.label)];
+    if (metrics.iterationTime) {
+        confidence.iterationLow = *metrics.iterationTime * (1 + worst.range.low);
+        confidence.iterationHigh = *metrics.iterationTime * (1 + worst.range.high);
+    }
+}
+
+} // namespace trainyard
