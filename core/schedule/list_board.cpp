@@ -69,11 +69,6 @@ std::int64_t ListBoard::arrival(OpKind kind, int device, int chunk) const
     return endAt(1, q + 1, k) + (crosses ? m_times.boundaries[static_cast<std::size_t>(q)] : 0);
 }
 
-std::int64_t ListBoard::end(OpKind kind, int device, int chunk, int k) const
-{
-    return endAt(index(kind), at(device, chunk).virtualStage, k);
-}
-
 std::int64_t ListBoard::duration(OpKind kind, int device, int chunk) const
 {
     const ScheduleTimes::Stage &times = m_times.stages[static_cast<std::size_t>(at(device, chunk).virtualStage)];

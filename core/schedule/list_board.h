@@ -25,8 +25,6 @@ public:
     [[nodiscard]] bool hasMore(OpKind kind, int device, int chunk = 0) const { return done(kind, device, chunk) < m_shape.microBatches; }
     /// Of the next operation; kUnknown while what it waits for is not laid yet, or where there is no next.
     [[nodiscard]] std::int64_t arrival(OpKind kind, int device, int chunk = 0) const;
-    /// When its micro-batch `k` ended there; kUnknown before it is laid.
-    [[nodiscard]] std::int64_t end(OpKind kind, int device, int chunk, int k) const;
     [[nodiscard]] std::int64_t duration(OpKind kind, int device, int chunk = 0) const;
     [[nodiscard]] std::int64_t boundaryBefore(int device, int chunk = 0) const;   // from the virtual stage before it
     [[nodiscard]] std::int64_t freeAt(int device) const { return m_devices[static_cast<std::size_t>(device)].freeAt; }
