@@ -29,7 +29,7 @@ Nanoseconds mean(const KindTotal &total) { return total.count > 0 ? total.total 
 
 } // namespace
 
-std::vector<AreaRow> areaRows(const Timeline &timeline, TimeRange range, const std::vector<std::uint32_t> &tracks)
+std::vector<AreaRow> areaRows(const Timeline &timeline, TimeInterval range, const std::vector<std::uint32_t> &tracks)
 {
     const auto totals = aggregate(timeline, range.begin, range.end, tracks);
     const double area = double(range.length()) * double(tracks.size());

@@ -22,7 +22,7 @@ struct AreaRow {
 
 /// Rows of the kinds that occur, by time spent, longest first, then the idle time of stages and of channels: they add up
 /// to the area.
-[[nodiscard]] std::vector<AreaRow> areaRows(const Timeline &timeline, TimeRange range, const std::vector<std::uint32_t> &tracks);
+[[nodiscard]] std::vector<AreaRow> areaRows(const Timeline &timeline, TimeInterval range, const std::vector<std::uint32_t> &tracks);
 /// Header and rows, tab-separated, seconds as plain numbers.
 [[nodiscard]] QString toTsv(const std::vector<AreaRow> &rows);
 

@@ -18,7 +18,7 @@ public:
     CanvasGestures(const TimelineState &state, ChartCanvas &canvas);
 
 signals:
-    void rangeWished(trainyard::TimeRange range);
+    void rangeWished(trainyard::TimeInterval range);
     void scrollWished(int scroll);
     void pointedAt(QPoint point);                     // the mouse moved without a drag
     void pointerLeft();
@@ -43,7 +43,7 @@ private:
     ChartCanvas &m_canvas;
     Drag m_drag = Drag::None;
     QPoint m_pressedAt;
-    TimeRange m_rangeAtPress;
+    TimeInterval m_rangeAtPress;
     int m_scrollAtPress = 0;
 };
 

@@ -16,7 +16,7 @@ ColorLanes toLanes(const QColor &color)
     return ColorLanes{float(color.red()), float(color.green()), float(color.blue()), 1.0F};
 }
 
-std::pair<std::uint32_t, std::uint32_t> visibleSpans(const Timeline &timeline, std::uint32_t first, std::uint32_t last, TimeRange range)
+std::pair<std::uint32_t, std::uint32_t> visibleSpans(const Timeline &timeline, std::uint32_t first, std::uint32_t last, TimeInterval range)
 {
     const auto ends = timeline.end.begin();
     const auto from = std::uint32_t(std::upper_bound(ends + first, ends + last, range.begin) - ends);
@@ -25,7 +25,7 @@ std::pair<std::uint32_t, std::uint32_t> visibleSpans(const Timeline &timeline, s
     return {from, to};
 }
 
-void ColumnWalk::begin(TimeRange range, int columns)
+void ColumnWalk::begin(TimeInterval range, int columns)
 {
     m_edges.resize(std::size_t(columns) + 1);
     const double step = double(range.length()) / columns;
@@ -37,7 +37,7 @@ void ColumnWalk::begin(TimeRange range, int columns)
 template <class ColorOf>
 void ColumnWalk::walk(const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf)
 {
-    const TimeRange range{m_edges.front(), m_edges.back()};
+    const TimeInterval range{m_edges.front(), m_edges.back()};
     auto [i, stop] = visibleSpans(timeline, first, last, range);
     const Nanoseconds *start = timeline.start.data(), *end = timeline.end.data(), *edge = m_edges.data();
     ColorLanes *sums = m_sums.data();

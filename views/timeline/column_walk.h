@@ -25,7 +25,7 @@ using WorkPalette = std::array<ColorLanes, kWorkKindCount>;
 class ColumnWalk {
 public:
     /// `columns` pixels that share `range` evenly.
-    void begin(TimeRange range, int columns);
+    void begin(TimeInterval range, int columns);
     /// Adds spans [first, last) of the timeline, sorted by start and disjoint. Spans outside the range are skipped in
     /// O(log n). Where `filter` needs spans, those that fail it take their colour from `faded`.
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette);
@@ -45,6 +45,6 @@ private:
 
 /// First and one-past-last span of [first, last) that overlap `range`. O(log n).
 [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> visibleSpans(const Timeline &timeline, std::uint32_t first,
-                                                                    std::uint32_t last, TimeRange range);
+                                                                    std::uint32_t last, TimeInterval range);
 
 } // namespace trainyard

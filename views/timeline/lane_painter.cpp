@@ -37,7 +37,7 @@ struct PixelSpan {
     [[nodiscard]] int width() const { return right - left; }
 };
 
-PixelSpan pixelSpan(const Timeline &timeline, std::uint32_t span, TimeRange range, int width)
+PixelSpan pixelSpan(const Timeline &timeline, std::uint32_t span, TimeInterval range, int width)
 {
     const double left = std::max(-8.0, timeToX(timeline.start[span], range, 0, width));
     const double right = std::min(width + 8.0, timeToX(timeline.end[span], range, 0, width));

@@ -163,7 +163,7 @@ void Minimap::mouseMoveEvent(QMouseEvent *event)
         return;
     }
     const Nanoseconds at = std::clamp(xToTime(event->position().x(), m_state.whole, m_left, m_width), m_state.whole.begin, m_state.whole.end);
-    const TimeRange old = m_rangeAtPress;
+    const TimeInterval old = m_rangeAtPress;
     switch (m_grip) {
     case Grip::Window: emit rangeWished(panned(old, at - m_pressedAt, m_state.whole)); break;
     case Grip::Left: emit rangeWished({std::min(at, old.end - kShortestRange), old.end}); break;

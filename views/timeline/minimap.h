@@ -22,7 +22,7 @@ public:
     [[nodiscard]] QRectF window() const;       // in widget coordinates
 
 signals:
-    void rangeWished(trainyard::TimeRange range);
+    void rangeWished(trainyard::TimeInterval range);
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -45,7 +45,7 @@ private:
     int m_left = 0, m_width = 100;
     Grip m_grip = Grip::None;
     Nanoseconds m_pressedAt = 0;
-    TimeRange m_rangeAtPress;
+    TimeInterval m_rangeAtPress;
 };
 
 } // namespace trainyard

@@ -7,21 +7,21 @@
 
 namespace trainyard {
 
-double timeToX(Nanoseconds time, TimeRange range, double left, double width)
+double timeToX(Nanoseconds time, TimeInterval range, double left, double width)
 {
     if (range.isEmpty())
         return left;
     return left + double(time - range.begin) * width / double(range.length());
 }
 
-Nanoseconds xToTime(double x, TimeRange range, double left, double width)
+Nanoseconds xToTime(double x, TimeInterval range, double left, double width)
 {
     if (width <= 0)
         return range.begin;
     return range.begin + Nanoseconds(std::floor((x - left) / width * double(range.length())));
 }
 
-TimeRange clamped(TimeRange range, TimeRange whole)
+TimeInterval clamped(TimeInterval range, TimeInterval whole)
 {
     const Nanoseconds length = std::min(std::max(range.length(), kShortestRange), std::max(whole.length(), kShortestRange));
     const Nanoseconds latest = std::max(whole.begin, whole.end - length);
@@ -29,7 +29,7 @@ TimeRange clamped(TimeRange range, TimeRange whole)
     return {begin, begin + length};
 }
 
-TimeRange zoomed(TimeRange range, double factor, Nanoseconds anchor, TimeRange whole)
+TimeInterval zoomed(TimeInterval range, double factor, Nanoseconds anchor, TimeInterval whole)
 {
     const double length = std::clamp(double(range.length()) / factor, double(kShortestRange), double(std::max(whole.length(), kShortestRange)));
     const double share = range.isEmpty() ? 0.5 : double(anchor - range.begin) / double(range.length());
@@ -37,12 +37,12 @@ TimeRange zoomed(TimeRange range, double factor, Nanoseconds anchor, TimeRange w
     return clamped({begin, begin + Nanoseconds(std::llround(length))}, whole);
 }
 
-TimeRange panned(TimeRange range, Nanoseconds by, TimeRange whole)
+TimeInterval panned(TimeInterval range, Nanoseconds by, TimeInterval whole)
 {
     return clamped({range.begin + by, range.end + by}, whole);
 }
 
-TimeRange carriedOver(TimeRange range, TimeRange oldWhole, TimeRange newWhole)
+TimeInterval carriedOver(TimeInterval range, TimeInterval oldWhole, TimeInterval newWhole)
 {
     if (oldWhole.isEmpty() || range.isEmpty() || range == oldWhole)
         return newWhole;
@@ -51,7 +51,7 @@ TimeRange carriedOver(TimeRange range, TimeRange oldWhole, TimeRange newWhole)
     return clamped({mapped(range.begin), mapped(range.end)}, newWhole);
 }
 
-Nanoseconds tickStep(TimeRange range, double width, double minimumPixels)
+Nanoseconds tickStep(TimeInterval range, double width, double minimumPixels)
 {
     if (range.isEmpty() || width <= 0)
         return 1;
@@ -66,7 +66,7 @@ Nanoseconds tickStep(TimeRange range, double width, double minimumPixels)
     return decade * 10;
 }
 
-std::vector<Nanoseconds> ticks(TimeRange range, Nanoseconds step)
+std::vector<Nanoseconds> ticks(TimeInterval range, Nanoseconds step)
 {
     std::vector<Nanoseconds> times;
     if (step <= 0)

@@ -11,9 +11,9 @@
 
 namespace trainyard {
 
-struct TimeRange {
+struct TimeInterval {
     Nanoseconds begin = 0, end = 0;
-    bool operator==(const TimeRange &) const = default;
+    bool operator==(const TimeInterval &) const = default;
     [[nodiscard]] Nanoseconds length() const { return end - begin; }
     [[nodiscard]] bool isEmpty() const { return end <= begin; }
     [[nodiscard]] bool contains(Nanoseconds t) const { return t >= begin && t < end; }
@@ -23,21 +23,21 @@ struct TimeRange {
 inline constexpr Nanoseconds kShortestRange = 10'000;
 
 /// Pixel of a time where `range` fills [left, left + width).
-[[nodiscard]] double timeToX(Nanoseconds time, TimeRange range, double left, double width);
-[[nodiscard]] Nanoseconds xToTime(double x, TimeRange range, double left, double width);
+[[nodiscard]] double timeToX(Nanoseconds time, TimeInterval range, double left, double width);
+[[nodiscard]] Nanoseconds xToTime(double x, TimeInterval range, double left, double width);
 
 /// `range` moved and shortened as little as needed to lie inside `whole` and last at least kShortestRange.
-[[nodiscard]] TimeRange clamped(TimeRange range, TimeRange whole);
+[[nodiscard]] TimeInterval clamped(TimeInterval range, TimeInterval whole);
 /// `factor` > 1 zooms in. The anchor keeps its pixel unless the edge of `whole` is in the way.
-[[nodiscard]] TimeRange zoomed(TimeRange range, double factor, Nanoseconds anchor, TimeRange whole);
-[[nodiscard]] TimeRange panned(TimeRange range, Nanoseconds by, TimeRange whole);
+[[nodiscard]] TimeInterval zoomed(TimeInterval range, double factor, Nanoseconds anchor, TimeInterval whole);
+[[nodiscard]] TimeInterval panned(TimeInterval range, Nanoseconds by, TimeInterval whole);
 /// The same fraction of `newWhole` that `range` is of `oldWhole`: what stays in view when new numbers arrive.
-[[nodiscard]] TimeRange carriedOver(TimeRange range, TimeRange oldWhole, TimeRange newWhole);
+[[nodiscard]] TimeInterval carriedOver(TimeInterval range, TimeInterval oldWhole, TimeInterval newWhole);
 
 /// Distance of ruler ticks: 1, 2 or 5 times a power of ten nanoseconds, at least `minimumPixels` apart.
-[[nodiscard]] Nanoseconds tickStep(TimeRange range, double width, double minimumPixels);
+[[nodiscard]] Nanoseconds tickStep(TimeInterval range, double width, double minimumPixels);
 /// Multiples of `step` inside `range`.
-[[nodiscard]] std::vector<Nanoseconds> ticks(TimeRange range, Nanoseconds step);
+[[nodiscard]] std::vector<Nanoseconds> ticks(TimeInterval range, Nanoseconds step);
 /// "4.7 s", "470.25 ms": one unit for the whole ruler (that of `largest`), just the decimals that `step` needs.
 [[nodiscard]] QString tickLabel(Nanoseconds time, Nanoseconds step, Nanoseconds largest);
 

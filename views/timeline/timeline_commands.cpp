@@ -53,7 +53,7 @@ void TimelineView::zoomToSelection()
     if (m_state.isEmpty())
         return;
     const std::uint32_t span = m_state.selected != kNoSpan ? m_state.selected : m_state.hovered;
-    TimeRange target;
+    TimeInterval target;
     if (m_state.area)
         target = m_state.area->time;
     else if (span != kNoSpan)
@@ -73,7 +73,7 @@ void TimelineView::zoomToSelection()
 void TimelineView::reveal(std::uint32_t span)
 {
     const Timeline &timeline = *m_state.timeline();
-    const TimeRange of{timeline.start[span], timeline.end[span]};
+    const TimeInterval of{timeline.start[span], timeline.end[span]};
     if (of.end <= m_state.range.begin || of.begin >= m_state.range.end || (of.begin < m_state.range.begin && of.end < m_state.range.end)) {
         const Nanoseconds middle = (of.begin + of.end) / 2, half = m_state.range.length() / 2;
         setRange({middle - half, middle - half + m_state.range.length()});

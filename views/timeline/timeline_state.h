@@ -15,7 +15,7 @@
 namespace trainyard {
 
 struct AreaSelection {
-    TimeRange time;
+    TimeInterval time;
     int firstRow = 0, lastRow = 0;     // rows of the layout, inclusive
 };
 
@@ -23,7 +23,7 @@ struct TimelineState {
     EvaluationPtr evaluation, baseline;
     bool isStale = false;
     TrackLayout layout;
-    TimeRange whole, range;
+    TimeInterval whole, range;
     int scroll = 0;                    // pixels of the track area
     SpanFilter filter;
     std::uint32_t hovered = kNoSpan, selected = kNoSpan;

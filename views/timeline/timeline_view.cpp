@@ -35,7 +35,7 @@ std::uint32_t kindsPresent(const Timeline &timeline)
     return present;
 }
 
-TimeRange wholeOf(const EvaluationPtr &evaluation, const EvaluationPtr &baseline)
+TimeInterval wholeOf(const EvaluationPtr &evaluation, const EvaluationPtr &baseline)
 {
     const Nanoseconds duration = evaluation ? evaluation->timeline.duration : 0;
     return {0, std::max(duration, baseline ? baseline->timeline.duration : 0)};
@@ -116,7 +116,7 @@ void TimelineView::wire()
 
 void TimelineView::setEvaluation(EvaluationPtr evaluation)
 {
-    const TimeRange oldWhole = m_state.whole, oldRange = m_state.range;
+    const TimeInterval oldWhole = m_state.whole, oldRange = m_state.range;
     m_state.evaluation = std::move(evaluation);
     m_state.whole = wholeOf(m_state.evaluation, m_state.baseline);
     m_state.range = carriedOver(oldRange, oldWhole, m_state.whole);
@@ -140,7 +140,7 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
 
 void TimelineView::setBaseline(EvaluationPtr baseline)
 {
-    const TimeRange oldWhole = m_state.whole;
+    const TimeInterval oldWhole = m_state.whole;
     m_state.baseline = baseline && !baseline->timeline.isEmpty() ? std::move(baseline) : nullptr;
     m_state.whole = wholeOf(m_state.evaluation, m_state.baseline);
     m_options.showGhost = m_state.baseline != nullptr;
@@ -184,7 +184,7 @@ void TimelineView::repaintChart()
     m_minimap->update();
 }
 
-void TimelineView::setRange(TimeRange range)
+void TimelineView::setRange(TimeInterval range)
 {
     range = clamped(range, m_state.whole);
     if (m_state.isEmpty() || range == m_state.range)
@@ -324,7 +324,7 @@ void TimelineView::finishArea()
         return;
     }
     const std::vector<std::uint32_t> tracks = areaTracks();
-    const TimeRange time = m_state.area->time;
+    const TimeInterval time = m_state.area->time;
     const QString title = tracks.size() == 1 ? tr("%1 on 1 track").arg(formatSeconds(double(time.length()) * 1e-9))
                                              : tr("%1 on %2 tracks").arg(formatSeconds(double(time.length()) * 1e-9)).arg(tracks.size());
     m_areaTable->setRows(title, areaRows(*m_state.timeline(), time, tracks));

@@ -33,7 +33,7 @@ public:
     void setTitleShown(bool shown);
 
     [[nodiscard]] EvaluationPtr evaluation() const { return m_state.evaluation; }
-    [[nodiscard]] TimeRange visibleRange() const { return m_state.range; }
+    [[nodiscard]] TimeInterval visibleRange() const { return m_state.range; }
     void setVisibleRange(Nanoseconds begin, Nanoseconds end);
     [[nodiscard]] std::uint32_t selectedSpan() const { return m_state.selected; }
     void selectSpan(std::uint32_t span);
@@ -92,7 +92,7 @@ protected:
 private:
     void wire();
     void relayout();
-    void setRange(TimeRange range);
+    void setRange(TimeInterval range);
     void setScroll(int scroll);
     void zoomBy(double factor);
     void panBy(double share);

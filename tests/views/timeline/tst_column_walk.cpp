@@ -31,7 +31,7 @@ WorkPalette palette()
     return colors;
 }
 
-std::vector<QRgb> rowOf(const Timeline &timeline, TimeRange range, int columns)
+std::vector<QRgb> rowOf(const Timeline &timeline, TimeInterval range, int columns)
 {
     ColumnWalk walk;
     walk.begin(range, columns);
@@ -42,7 +42,7 @@ std::vector<QRgb> rowOf(const Timeline &timeline, TimeRange range, int columns)
 }
 
 /// Straight from the definition: for each column and span, the overlap.
-std::vector<QRgb> naiveRow(const Timeline &timeline, TimeRange range, int columns)
+std::vector<QRgb> naiveRow(const Timeline &timeline, TimeInterval range, int columns)
 {
     std::vector<QRgb> row;
     for (int c = 0; c < columns; ++c) {

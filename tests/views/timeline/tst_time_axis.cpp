@@ -10,7 +10,7 @@ class TimeAxisTest : public QObject {
 private slots:
     void theEndsOfTheRangeAreTheEndsOfTheChart()
     {
-        const TimeRange range{1'000'000, 3'000'000};
+        const TimeInterval range{1'000'000, 3'000'000};
         QCOMPARE(timeToX(range.begin, range, 100, 800), 100.0);
         QCOMPARE(timeToX(range.end, range, 100, 800), 900.0);
         QCOMPARE(xToTime(100, range, 100, 800), range.begin);
@@ -19,44 +19,44 @@ private slots:
 
     void pixelsAndTimesAreInverse()
     {
-        const TimeRange range{0, 11'800'000'000};
+        const TimeInterval range{0, 11'800'000'000};
         for (const double x : {160.0, 423.0, 1279.0})
             QVERIFY(std::abs(timeToX(xToTime(x, range, 160, 1119), range, 160, 1119) - x) < 1e-3);
     }
 
     void aZoomKeepsItsAnchorUnderTheMouse()
     {
-        const TimeRange whole{0, 1'000'000'000}, range{200'000'000, 600'000'000};
+        const TimeInterval whole{0, 1'000'000'000}, range{200'000'000, 600'000'000};
         const Nanoseconds anchor = 300'000'000;   // a quarter of the range, before and after
-        const TimeRange closer = zoomed(range, 2, anchor, whole);
+        const TimeInterval closer = zoomed(range, 2, anchor, whole);
         QCOMPARE(closer.length(), range.length() / 2);
         QCOMPARE(timeToX(anchor, closer, 0, 1000), timeToX(anchor, range, 0, 1000));
     }
 
     void zoomingOutStopsAtTheWhole()
     {
-        const TimeRange whole{0, 1'000'000'000};
+        const TimeInterval whole{0, 1'000'000'000};
         QCOMPARE(zoomed({100, 900'000'000}, 0.01, 500, whole), whole);
     }
 
     void zoomingInStopsBeforeNanosecondsRunOut()
     {
-        const TimeRange whole{0, 1'000'000'000};
+        const TimeInterval whole{0, 1'000'000'000};
         QCOMPARE(zoomed({0, 20'000}, 1e9, 10'000, whole).length(), kShortestRange);
     }
 
     void aPanStopsAtTheEndWithoutZooming()
     {
-        const TimeRange whole{0, 1000'000};
-        QCOMPARE(panned({700'000, 900'000}, 500'000, whole), (TimeRange{800'000, 1000'000}));
-        QCOMPARE(panned({100'000, 300'000}, -500'000, whole), (TimeRange{0, 200'000}));
+        const TimeInterval whole{0, 1000'000};
+        QCOMPARE(panned({700'000, 900'000}, 500'000, whole), (TimeInterval{800'000, 1000'000}));
+        QCOMPARE(panned({100'000, 300'000}, -500'000, whole), (TimeInterval{0, 200'000}));
     }
 
     void newNumbersKeepTheFractionInView()
     {
         // [1/4, 1/2) of 8 s stays [1/4, 1/2) of 6 s.
-        QCOMPARE(carriedOver({2'000'000'000, 4'000'000'000}, {0, 8'000'000'000}, {0, 6'000'000'000}), (TimeRange{1'500'000'000, 3'000'000'000}));
-        QCOMPARE(carriedOver({0, 8'000}, {0, 8'000}, {0, 6'000'000'000}), (TimeRange{0, 6'000'000'000}));
+        QCOMPARE(carriedOver({2'000'000'000, 4'000'000'000}, {0, 8'000'000'000}, {0, 6'000'000'000}), (TimeInterval{1'500'000'000, 3'000'000'000}));
+        QCOMPARE(carriedOver({0, 8'000}, {0, 8'000}, {0, 6'000'000'000}), (TimeInterval{0, 6'000'000'000}));
     }
 
     void ticksAreRoundAndFarEnoughApart_data()
@@ -68,7 +68,7 @@ private slots:
     void ticksAreRoundAndFarEnoughApart()
     {
         QFETCH(qint64, length);
-        const TimeRange range{0, length};
+        const TimeInterval range{0, length};
         const Nanoseconds step = tickStep(range, 1000, 80);
         QVERIFY(double(step) / double(length) * 1000 >= 80);
         QVERIFY(double(step) / double(length) * 1000 <= 80 * 2.5);

@@ -70,7 +70,7 @@ private slots:
 
     void theWholeIterationIsShownAtFirst()
     {
-        QCOMPARE(m_view->visibleRange(), (TimeRange{0, timeline().duration}));
+        QCOMPARE(m_view->visibleRange(), (TimeInterval{0, timeline().duration}));
     }
 
     void theHoverNamesTheSpanUnderTheMouse()
@@ -110,7 +110,7 @@ private slots:
     void shiftWheelPansAndWheelScrolls()
     {
         wheel({700, 150}, 4, Qt::ControlModifier);
-        const TimeRange before = m_view->visibleRange();
+        const TimeInterval before = m_view->visibleRange();
         wheel({700, 150}, -1, Qt::ShiftModifier);
         QVERIFY(m_view->visibleRange().begin > before.begin);
         QCOMPARE(m_view->visibleRange().length(), before.length());
@@ -137,7 +137,7 @@ private slots:
         QFETCH(int, button);
         QFETCH(int, keys);
         wheel({700, 150}, 6, Qt::ControlModifier);
-        const TimeRange before = m_view->visibleRange();
+        const TimeInterval before = m_view->visibleRange();
         drag(from, from - QPoint(100, 0), Qt::MouseButton(button), Qt::KeyboardModifiers(keys));
         const double moved = double(m_view->visibleRange().begin - before.begin) / double(before.length()) * m_windowWidth;
         QVERIFY2(std::abs(moved - 100) < 1.5, qPrintable(QString::number(moved)));
@@ -179,7 +179,7 @@ private slots:
     {
         QSignalSpy changed(m_view.get(), &TimelineView::rangeChanged);
         QTest::keyClick(m_view.get(), Qt::Key_W);
-        const TimeRange zoomedIn = m_view->visibleRange();
+        const TimeInterval zoomedIn = m_view->visibleRange();
         QVERIFY(zoomedIn.length() < state().whole.length());
         QTest::keyClick(m_view.get(), Qt::Key_D);
         QVERIFY(m_view->visibleRange().begin > zoomedIn.begin);
