@@ -181,8 +181,12 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
     ChunkCost traffic;
     addTensorTraffic(traffic, timer, workload, site, expertLayer && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
     addContextTraffic(traffic, timer, workload, site);
-    if (expertLayer)
+    if (expertLayer) {
         addExpertTraffic(traffic, timer, workload, site);
+        const Seconds routing = microseconds(workload.stack.cudaGraphs ? 0 : workload.stack.expertOverheadUs);
+        traffic.forward.compute += routing;
+        traffic.inputGrad.compute += routing;
+    }
     if (isShardedInLayers(workload, site))
         addShardTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);

@@ -81,9 +81,12 @@ void LayerTimer::fusedAttention()
     const ModelSpec &model = m_work.model;
     const HeadDims dims = headDims(model);
     const Precision precision = attentionPrecision(m_precision);
-    const AttentionShape shape{double(m_work.plan->workload.microBatch), double(model.heads) / tensor,
-                               std::max(1.0, double(model.kvHeads) / tensor), sequence,
-                               double(m_work.plan->workload.sequenceLength), dims.query, dims.value, true};
+    // Context ranks that share the causal triangle evenly, by heads or by pairs of blocks, work as if each had its share of
+    // the heads; else everyone waits for the rank whose queries see the most keys.
+    const bool isBalanced = m_work.stack.balancedContext;
+    const double length = m_work.plan->workload.sequenceLength, ranks = tensor * (isBalanced ? length / sequence : 1);
+    const AttentionShape shape{double(m_work.plan->workload.microBatch), model.heads / ranks, std::max(1.0, model.kvHeads / ranks),
+                               isBalanced ? length : sequence, length, dims.query, dims.value, true};
     core = attentionForward(m_gpu, precision, shape) * (1 / m_work.stack.kernelEfficiency);
     forward.attention += core;
     inputGrad.attention += attentionBackward(m_gpu, precision, shape) * (1 / m_work.stack.kernelEfficiency);

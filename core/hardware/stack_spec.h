@@ -22,6 +22,7 @@ struct StackSpec {
     bool recomputesLastStage = true;       // full recompute also on the last stage, whose activations are still there
     bool gradientNormBarrier = false;      // every optimizer step waits for all reductions (gradient clipping)
     // Options of a run, for overrides: they choose among the figures below.
+    bool balancedContext = true;           // context ranks share the causal triangle evenly; 0: the last has the longest rows
     bool compiled = true;                  // 0: eager element-wise kernels, and tensors saved that backward does not read
     bool asyncTensor = false;              // tensor-parallel communication in pieces between the pieces of its product
     bool float8Rowwise = false;            // 8-bit operands scaled by row instead of by tensor
@@ -39,6 +40,7 @@ struct StackSpec {
     double gradientOverlap = 0;            // share of the data-parallel reduction that may hide under backward
     double parameterOverlap = 0;           // share of the ZeRO all-gather that may hide under forward
     double overlapSlowdown = 0;            // compute lost per second of communication that runs beside it
+    double expertOverheadUs = 0;           // of one expert layer, each way: the host waits to learn where tokens go
     double microBatchOverheadUs = 0;       // host work of one micro-batch on one stage, each way
     double iterationOverheadMs = 0;        // host work of an iteration: data, logging, gradient norm
     double logitsBytesPerElement = 6;      // bytes a vocabulary element of the loss keeps live at its peak
