@@ -16,11 +16,25 @@ namespace trainyard {
 [[nodiscard]] GpuSpec readGpu(ObjectReader &reader);
 [[nodiscard]] ModelSpec readModel(ObjectReader &reader);
 [[nodiscard]] StackSpec readStack(ObjectReader &reader);
-/// The curve's own object; the keys of kernels.json.
-[[nodiscard]] GemmCurve readGemmCurve(ObjectReader &reader);
 /// Of confidence.json.
 [[nodiscard]] TimeRange readTimeRange(ObjectReader &reader);
 [[nodiscard]] ResidualSpread readSpread(ObjectReader &reader);
+
+/// The kernel curves of one family of chips, as kernels.json holds them.
+struct KernelFamily {
+    GemmCurve gemm, gemmFp8, gemmBlock8, gemmFp4;
+    GemmCurve grouped, groupedFp8, groupedBlock8, groupedFp4;
+    AttentionCurve attention;
+    bool operator==(const KernelFamily &) const = default;
+};
+/// One family's object, or the kernel objects of a plan's inline GPU.
+[[nodiscard]] KernelFamily readKernelFamily(ObjectReader &reader);
+/// The keys of a curve with their figures, as readKernelFamily takes them.
+[[nodiscard]] Json kernelFamilyJson(const KernelFamily &family);
+[[nodiscard]] KernelFamily kernelFamily(const GpuSpec &gpu);
+void setKernelFamily(GpuSpec &gpu, const KernelFamily &family);
+/// "measured", "same family", "spec sheet"; reports anything else.
+void readEvidence(ObjectReader &reader, const std::string &key, KernelEvidence &evidence);
 
 struct StackField {
     const char *key;

@@ -23,41 +23,8 @@ constexpr GpuField kGpuFields[] = {
     {"fabric_gbps", &GpuSpec::fabricGbps, {0, 1e5}},
     {"tdp_watts", &GpuSpec::tdpWatts, {0, 1e5}},
     {"usd_per_hour", &GpuSpec::usdPerHour, {0, 1e4}},
-    {"attention_fraction", &GpuSpec::attentionFraction, {0.01, 1}},
+    {"multiprocessors", &GpuSpec::multiprocessors, {1, 1e5}},
 };
-
-struct CurveField {
-    const char *key;
-    double GemmCurve::*figure;
-    Range range;
-};
-constexpr CurveField kCurveFields[] = {
-    {"launch_us", &GemmCurve::launchUs, {0, 1000}},
-    {"peak_fraction", &GemmCurve::peakFraction, {0.001, 1.5}},
-    {"memory_fraction", &GemmCurve::memoryFraction, {0.001, 10}},
-    {"margin_m", &GemmCurve::marginM, {0, 1e5}},
-    {"margin_n", &GemmCurve::marginN, {0, 1e5}},
-    {"margin_k", &GemmCurve::marginK, {0, 1e5}},
-    {"wave_area", &GemmCurve::waveArea, {0, 1e9}},
-    {"slowdown", &GemmCurve::slowdown, {0, 2}},
-    {"slowdown_ms", &GemmCurve::slowdownMs, {1e-6, 1e6}},
-};
-
-constexpr const char *kEvidenceNames[] = {"measured", "same family", "spec sheet"};
-
-void readEvidence(ObjectReader &reader, KernelEvidence &evidence)
-{
-    std::string name;
-    reader.text("evidence", name);
-    for (int i = 0; i < 3; ++i) {
-        if (name == kEvidenceNames[i]) {
-            evidence = static_cast<KernelEvidence>(i);
-            return;
-        }
-    }
-    if (!name.empty())
-        reader.fault("evidence", "evidence is \"" + name + "\"", "measured, same family or spec sheet");
-}
 
 void readPeaks(ObjectReader &reader, GpuSpec &gpu)
 {
@@ -85,15 +52,6 @@ Json figureJson(double value, const GpuSpec &gpu, const std::string &key)
 
 } // namespace
 
-GemmCurve readGemmCurve(ObjectReader &reader)
-{
-    GemmCurve curve;
-    for (const CurveField &field : kCurveFields)
-        reader.figure(field.key, curve.*field.figure, field.range);
-    readEvidence(reader, curve.evidence);
-    return curve;
-}
-
 GpuSpec readGpu(ObjectReader &reader)
 {
     GpuSpec gpu;
@@ -112,9 +70,9 @@ GpuSpec readGpu(ObjectReader &reader)
     double domain = gpu.linkDomain;
     reader.figure("link_domain", domain, {1, 1e5});
     gpu.linkDomain = static_cast<int>(domain);
-    if (const Json *curve = reader.raw("gemm"); curve && curve->is_object()) {
-        ObjectReader nested = reader.object("gemm");
-        gpu.gemm = readGemmCurve(nested);
+    if (const Json *kernels = reader.raw("kernels"); kernels && kernels->is_object()) {
+        ObjectReader nested = reader.object("kernels");
+        setKernelFamily(gpu, readKernelFamily(nested));
         nested.rejectUnknownKeys();
     }
     for (const auto &[key, source] : reader.sources())
@@ -148,22 +106,17 @@ std::string formatGpu(const GpuSpec &gpu)
     }
     if (gpu.linkDomain != defaults.linkDomain || gpu.sources.contains("link_domain"))
         object["link_domain"] = figureJson(gpu.linkDomain, gpu, "link_domain");
-    if (!(gpu.gemm == defaults.gemm)) {
-        Json curve = Json::object();
-        for (const CurveField &field : kCurveFields)
-            curve[field.key] = gpu.gemm.*field.figure;
-        curve["evidence"] = kEvidenceNames[static_cast<int>(gpu.gemm.evidence)];
-        object["gemm"] = curve;
-    }
+    if (kernelFamily(gpu) != kernelFamily(defaults))
+        object["kernels"] = kernelFamilyJson(kernelFamily(gpu));
     return object.dump();
 }
 
 const std::vector<std::string> &gpuKeys()
 {
     static const std::vector<std::string> keys = {
-        "architecture",      "attention_fraction", "fabric_gbps",         "gemm",         "id",
-        "link_domain",       "link_gbytes_per_s",  "memory_gbytes_per_s", "memory_gib",   "name",
-        "pcie_gbytes_per_s", "peak_tflops",        "tdp_watts",           "usd_per_hour", "vendor"};
+        "architecture", "fabric_gbps",         "id",         "kernels",         "link_domain",
+        "link_gbytes_per_s", "memory_gbytes_per_s", "memory_gib", "multiprocessors", "name",
+        "pcie_gbytes_per_s", "peak_tflops",    "tdp_watts",  "usd_per_hour",    "vendor"};
     return keys;
 }
 

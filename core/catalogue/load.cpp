@@ -112,45 +112,38 @@ RegionLink readRegionLink(ObjectReader &reader, const std::vector<Region> &regio
     return link;
 }
 
-/// Curves by family, from kernels.json, which tools/fit_gemm writes.
-std::map<std::string, GemmCurve> readCurves(const SourcedFile &file, Errors &errors)
+/// Curves by family, from kernels.json, which tools/fit_kernels writes.
+std::map<std::string, KernelFamily> readFamilies(const SourcedFile &file, Errors &errors)
 {
-    std::map<std::string, GemmCurve> curves;
-    const auto families = file.content.find("gemm");
-    if (families == file.content.end() || !families->is_object())
-        return curves;
-    for (const auto &[family, value] : families->items()) {
-        ObjectReader reader(value, file.name + ": /gemm/" + family, errors, &file.sources);
-        reader.require("curve", "the parameters that tools/fit_gemm writes");
-        ObjectReader curve = reader.object("curve");
-        curves[family] = readGemmCurve(curve);
-        curve.rejectUnknownKeys();
+    std::map<std::string, KernelFamily> families;
+    const auto list = file.content.find("families");
+    if (list == file.content.end() || !list->is_object())
+        return families;
+    for (const auto &[name, value] : list->items()) {
+        ObjectReader reader(value, file.name + ": /families/" + name, errors, &file.sources);
+        reader.require("curves", "the parameters that tools/fit_kernels writes");
+        ObjectReader curves = reader.object("curves");
+        families[name] = readKernelFamily(curves);
+        curves.rejectUnknownKeys();
     }
-    return curves;
+    return families;
 }
 
-GpuSpec readCatalogueGpu(ObjectReader &reader, const std::map<std::string, GemmCurve> &curves)
+GpuSpec readCatalogueGpu(ObjectReader &reader, const std::map<std::string, KernelFamily> &families)
 {
     GpuSpec gpu = readGpu(reader);
-    std::string family, evidence;
-    reader.require("gemm", "a family of kernels.json");
-    reader.text("gemm", family);
-    const auto curve = curves.find(family);
-    if (curve == curves.end()) {
-        reader.fault("gemm", "kernels.json has no curve \"" + family + "\"", "one of its families",
+    std::string name;
+    reader.require("kernels", "a family of kernels.json");
+    reader.text("kernels", name);
+    const auto family = families.find(name);
+    if (family == families.end()) {
+        reader.fault("kernels", "kernels.json has no family \"" + name + "\"", "one of its families",
                      ErrorCode::UnknownName);
         return gpu;
     }
-    gpu.gemm = curve->second;
-    reader.text("gemm_evidence", evidence);
-    if (evidence == "measured")
-        gpu.gemm.evidence = KernelEvidence::Measured;
-    else if (evidence == "same family")
-        gpu.gemm.evidence = KernelEvidence::SameFamily;
-    else if (evidence == "spec sheet")
-        gpu.gemm.evidence = KernelEvidence::SpecSheet;
-    else
-        reader.fault("gemm_evidence", "gemm_evidence is \"" + evidence + "\"", "measured, same family or spec sheet");
+    setKernelFamily(gpu, family->second);
+    reader.require("kernel_evidence", "measured, same family or spec sheet");
+    readEvidence(reader, "kernel_evidence", gpu.gemm.evidence);
     return gpu;
 }
 
@@ -196,9 +189,9 @@ ExpectedAll<Catalogue> load(const ReadText &readText)
 {
     Errors errors;
     Catalogue catalogue;
-    const auto curves = readCurves(openFile("kernels.json", readText, errors), errors);
+    const auto families = readFamilies(openFile("kernels.json", readText, errors), errors);
     readList<GpuSpec>(openFile("gpus.json", readText, errors), "gpus", errors, catalogue.gpus,
-                      [&](ObjectReader &reader) { return readCatalogueGpu(reader, curves); });
+                      [&](ObjectReader &reader) { return readCatalogueGpu(reader, families); });
     readList<ModelSpec>(openFile("models.json", readText, errors), "models", errors, catalogue.models,
                         [](ObjectReader &reader) {
                             reader.require("source", "an id of /sources");

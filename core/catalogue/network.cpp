@@ -17,14 +17,32 @@ struct NetworkFile {
     PowerSpec power;
 };
 
+struct LinkField {
+    const char *key;
+    double LinkClass::*figure;
+    Range range;
+};
+constexpr LinkField kLinkFields[] = {
+    {"fraction", &LinkClass::fraction, {0.01, 2}},
+    {"start_us", &LinkClass::startUs, {0, 1e6}},
+    {"step_us", &LinkClass::stepUs, {0, 1e6}},
+    {"ramp_us", &LinkClass::rampUs, {0, 1e6}},
+    {"ramp_bytes", &LinkClass::rampBytes, {1, 1e12}},
+    {"own_share", &LinkClass::ownShare, {0, 10}},
+    {"reduce_gain", &LinkClass::reduceGain, {0.01, 10}},
+    {"exchange_gain", &LinkClass::exchangeGain, {0.01, 10}},
+    {"switch_gain", &LinkClass::switchGain, {0, 10}},
+    {"switch_ranks", &LinkClass::switchRanks, {2, 1e6}},
+    {"expert_start_us", &LinkClass::expertStartUs, {0, 1e6}},
+    {"expert_fraction", &LinkClass::expertFraction, {0.01, 10}},
+    {"expert_pass_fraction", &LinkClass::expertPassFraction, {0.01, 10}},
+};
+
 LinkClass readLink(ObjectReader reader)
 {
     LinkClass link;
-    reader.figure("fraction", link.fraction, {0.01, 1});
-    reader.figure("start_us", link.startUs, {0, 1e6});
-    reader.figure("step_us", link.stepUs, {0, 1e6});
-    reader.figure("ramp_us", link.rampUs, {0, 1e6});
-    reader.figure("ramp_bytes", link.rampBytes, {1, 1e12});
+    for (const LinkField &field : kLinkFields)
+        reader.figure(field.key, link.*field.figure, field.range);
     reader.rejectUnknownKeys();
     for (const auto &[key, source] : reader.sources())
         link.source = source;
@@ -42,6 +60,11 @@ NetworkFile readFile(const Json &content, Errors &errors)
     file.network.device = readLink(ObjectReader(links.at("device"), "network.json: /links/device", errors, &sources));
     file.network.pcie = readLink(ObjectReader(links.at("pcie"), "network.json: /links/pcie", errors, &sources));
     file.network.fabric = readLink(ObjectReader(links.at("fabric"), "network.json: /links/fabric", errors, &sources));
+    if (links.contains("generations")) {
+        for (const auto &[architecture, link] : links.at("generations").items())
+            file.network.generations.push_back(
+                {architecture, readLink(ObjectReader(link, "network.json: /links/generations/" + architecture, errors, &sources))});
+    }
     ObjectReader power(content.at("power"), "network.json: /power", errors, &sources);
     power.figure("idle_share", file.power.idleShare, {0, 1});
     for (const auto &[key, source] : power.sources())

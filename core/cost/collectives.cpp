@@ -8,16 +8,29 @@ namespace trainyard {
 
 namespace {
 
-/// A reduce-scatter or all-gather of `size` among n ranks of one link: (n - 1) / n of the tensor passes each rank.
+/// A reduce-scatter or all-gather of `size` among n ranks of one link: (n - 1) / n of the tensor passes each rank, and the
+/// rank's own part is copied.
 Seconds ringHalf(Bytes size, int n, const Link &link)
 {
-    return n > 1 ? transferTime(size * (double(n - 1) / n), n - 1, link) : Seconds{};
+    if (n <= 1)
+        return {};
+    return transferTime(size * ((n - 1 + link.kind->ownShare) / n), n - 1, link);
 }
 
-/// A tree pipelines the whole tensor up and down: twice the volume, logarithmic depth.
-Seconds treeAllReduce(Bytes size, int n, const Link &link)
+/// The best of: a ring; a tree, which pipelines the whole tensor up and down, twice the volume in logarithmic depth; and a
+/// reduction inside the switches of the link.
+Seconds levelAllReduce(Bytes size, int n, const Link &link)
 {
-    return transferTime(size * 2, 2 * std::ceil(std::log2(double(n))), link);
+    if (n <= 1)
+        return {};
+    // One kernel does both halves of the ring: one start, one ramp, both volumes.
+    const Bytes around = size * (2.0 * (n - 1) / n / link.kind->reduceGain);
+    const Seconds ring = transferTime(around, 2.0 * (n - 1), link);
+    const Seconds tree = transferTime(size * (2 / link.kind->reduceGain), 2 * std::ceil(std::log2(double(n))), link);
+    Seconds best = std::min(ring, tree);
+    if (link.kind->switchGain > 0 && n >= link.kind->switchRanks)
+        best = std::min(best, transferTime(around / link.kind->switchGain, 2.0 * (n - 1), link));
+    return best;
 }
 
 Seconds halfTime(Bytes size, const RankGroup &group)
@@ -28,12 +41,37 @@ Seconds halfTime(Bytes size, const RankGroup &group)
     return ringHalf(size, local, group.inside) + ringHalf(size / double(local), group.nodes(), group.between);
 }
 
+Seconds expertTime(const ExpertTraffic &traffic, const RankGroup &group)
+{
+    if (group.ranks <= 1)
+        return {};
+    // Of r ranks drawn with return, a token with c choices meets r (1 - (1 - 1/r)^c): c for few choices, r for many.
+    const auto distinct = [&](double among) { return among * (1 - std::pow(1 - 1 / among, traffic.choices)); };
+    const int local = std::min(group.ranksPerNode, group.ranks), nodes = group.nodes();
+    const LinkClass &kind = *group.inside.kind;
+    const BytesPerSecond rate = group.inside.bandwidth;
+    const Bytes tokens = traffic.tokenBytes * traffic.tokens;
+    const Seconds inside = microseconds(kind.expertStartUs) + tokens * distinct(group.ranks) / (rate * kind.expertFraction)
+        + tokens / (rate * kind.expertPassFraction);
+    if (nodes <= 1)
+        return inside;
+    // Between nodes a token crosses once a node that it visits, to the rank of its own number, which hands it on inside: what
+    // the links inside a node carry stays the same.
+    const double away = distinct(nodes) * (nodes - 1) / nodes;
+    const Seconds between = transferTime(tokens * away, std::ceil(std::log2(double(nodes))), group.between);
+    return std::max(local > 1 ? inside : Seconds{}, between);
+}
+
 } // namespace
 
 Link deviceLink(const GpuSpec &gpu, const NetworkSpec &network)
 {
-    return gpu.linkGBps > 0 ? Link{gbytesPerSecond(gpu.linkGBps), &network.device}
-                            : Link{gbytesPerSecond(gpu.pcieGBps), &network.pcie};
+    if (gpu.linkGBps <= 0)
+        return {gbytesPerSecond(gpu.pcieGBps), &network.pcie};
+    const auto generation = std::ranges::find_if(network.generations, [&](const DeviceLinkClass &known) {
+        return gpu.architecture.starts_with(known.architecture);
+    });
+    return {gbytesPerSecond(gpu.linkGBps), generation != network.generations.end() ? &generation->link : &network.device};
 }
 
 Link fabricLink(BytesPerSecond perGpu, const NetworkSpec &network)
@@ -53,15 +91,8 @@ Seconds allReduceTime(Bytes size, const RankGroup &group)
 {
     if (group.ranks <= 1)
         return {};
-    const int local = std::min(group.ranksPerNode, group.ranks), nodes = group.nodes();
-    const auto level = [](Bytes part, int n, const Link &link) {
-        if (n <= 1)
-            return Seconds{};
-        // One kernel does both halves of the ring: one start, one ramp, both volumes.
-        const Seconds ring = transferTime(part * (2.0 * (n - 1) / n), 2.0 * (n - 1), link);
-        return std::min(ring, treeAllReduce(part, n, link));
-    };
-    return level(size, local, group.inside) + level(size / double(local), nodes, group.between);
+    const int local = std::min(group.ranksPerNode, group.ranks);
+    return levelAllReduce(size, local, group.inside) + levelAllReduce(size / double(local), group.nodes(), group.between);
 }
 
 Seconds reduceScatterTime(Bytes size, const RankGroup &group)
@@ -79,20 +110,24 @@ Seconds allToAllTime(Bytes size, const RankGroup &group)
     if (group.ranks <= 1)
         return {};
     const int local = std::min(group.ranksPerNode, group.ranks);
-    const double insideShare = double(local - 1) / group.ranks, betweenShare = double(group.ranks - local) / group.ranks;
-    const Seconds inside = local > 1 ? transferTime(size * insideShare, local - 1, group.inside) : Seconds{};
-    const Seconds between = betweenShare > 0 ? transferTime(size * betweenShare, group.nodes() - 1, group.between) : Seconds{};
+    const auto exchange = [&](double volume, int peers, const Link &link) {
+        return transferTime(size * (volume / link.kind->exchangeGain), std::ceil(std::log2(double(peers))), link);
+    };
+    const double insideShare = (local - 1 + group.inside.kind->ownShare) / group.ranks;
+    const double betweenShare = double(group.ranks - local) / group.ranks;
+    const Seconds inside = local > 1 ? exchange(insideShare, local, group.inside) : Seconds{};
+    const Seconds between = betweenShare > 0 ? exchange(betweenShare, group.nodes(), group.between) : Seconds{};
     return std::max(inside, between);
 }
 
 Seconds expertDispatchTime(const ExpertTraffic &traffic, const RankGroup &group)
 {
-    return allToAllTime(traffic.tokenBytes * traffic.tokens * double(traffic.choices), group);
+    return expertTime(traffic, group);
 }
 
 Seconds expertCombineTime(const ExpertTraffic &traffic, const RankGroup &group)
 {
-    return expertDispatchTime(traffic, group);
+    return expertTime(traffic, group);
 }
 
 } // namespace trainyard

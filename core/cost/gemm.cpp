@@ -1,43 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/gemm.h"
 
+#include "core/cost/tile_waves_internal.h"
+
 #include <algorithm>
-#include <cmath>
 
 namespace trainyard {
 
-namespace {
-
-double elementBytes(Precision precision)
-{
-    switch (precision) {
-    case Precision::Fp32:
-    case Precision::Tf32: return 4;
-    case Precision::Fp16:
-    case Precision::Bf16: return 2;
-    case Precision::Fp8:
-    case Precision::Mxfp8: return 1;
-    case Precision::Nvfp4: return 0.5;
-    }
-    return 2;
-}
-
-} // namespace
-
 Seconds gemmTime(const GpuSpec &gpu, Precision precision, GemmShape shape)
 {
-    const GemmCurve &curve = gpu.gemm;
-    const double bytes = elementBytes(precision);
-    const double area = (shape.m + curve.marginM) * (shape.n + curve.marginN);
-    const double waves = std::sqrt(area * area + curve.waveArea * curve.waveArea);
-    const double cool = 2 * waves * (shape.k + curve.marginK) / (gpu.peakFlops(precision) * curve.peakFraction);
-    const double compute = cool + curve.slowdown * cool * cool / (cool + curve.slowdownMs * 1e-3);
-    // Operands in the format of the units; the result is never narrower than 16 bits.
-    const double operands = bytes * shape.k * (shape.m + shape.n) + std::max(bytes, 2.0) * shape.m * shape.n;
-    const double memory = operands / (gpu.memoryGBps * 1e9 * curve.memoryFraction);
-    // The smooth maximum of both: the fourth root of the sum of fourth powers.
-    const double compute2 = compute * compute, memory2 = memory * memory;
-    return Seconds{curve.launchUs * 1e-6 + std::sqrt(std::sqrt(compute2 * compute2 + memory2 * memory2))};
+    const GemmCurve &curve = gpu.gemmCurve(precision);
+    const Precision format = gpu.computePrecision(precision);
+    const double bytes = elementBytes(format);
+    const TileWork work{shape, 1, gpu.peakFlops(format) * curve.peakFraction, gpu.memoryGBps * 1e9};
+    // The result is never narrower than 16 bits.
+    const double traffic = bytes * shape.k * (shape.m + shape.n) + std::max(bytes, 2.0) * shape.m * shape.n;
+    return kernelSeconds(gpu, curve, tileSeconds(gpu, curve, work), traffic);
+}
+
+Seconds castTime(const GpuSpec &gpu, Precision precision, double elements)
+{
+    const Precision format = gpu.computePrecision(precision);
+    if (format < Precision::Fp8)
+        return {};
+    const GemmCurve &curve = gpu.gemmCurve(precision);
+    const double traffic = (2 + elementBytes(format)) * elements;   // read 16 bits, write the format
+    const double filled = traffic / (curve.cacheMbytes * 1e6 + 1), missed = filled * filled / (1 + filled * filled);
+    return Seconds{curve.castUs * 1e-6 + traffic * missed / (gpu.memoryGBps * 1e9 * curve.castFraction)};
 }
 
 double gemmEfficiency(const GpuSpec &gpu, Precision precision, GemmShape shape)

@@ -142,8 +142,7 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
     const Parallelism &p = workload.plan->parallelism;
     LayerSite site;
     site.gpu = &gpu;
-    site.device = gpu.linkGBps > 0 ? Link{gbytesPerSecond(gpu.linkGBps), &network.device}
-                                   : Link{gbytesPerSecond(gpu.pcieGBps), &network.pcie};
+    site.device = deviceLink(gpu, network);
     site.fabric = {gbitsPerSecond(workload.fabricGbps(seat)), &network.fabric};
     // GPUs that reach each other without the fabric: the node, or the larger domain of rack-scale NVLink.
     const int domain = std::max(workload.pool(seat).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);

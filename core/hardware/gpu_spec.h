@@ -3,6 +3,8 @@
 // What the catalogue (or a plan's inline object) says of one GPU type. Every figure came from outside: `sources` names
 // where. Plain value, immutable once loaded.
 
+#include "core/hardware/kernel_curves.h"
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -12,23 +14,6 @@ namespace trainyard {
 
 enum class Precision : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8, Mxfp8, Nvfp4 };
 inline constexpr int kPrecisionCount = 7;
-
-/// How far the kernel model of this GPU is to be trusted (docs/model.md, "Confidence").
-enum class KernelEvidence : std::uint8_t { Measured, SameFamily, SpecSheet };
-
-/// Parameters of the smooth GEMM time model (cost/gemm.h), per GPU, fitted by tools/fit_gemm on measured kernels. All but
-/// the floor are relative to the GPU's own peak and bandwidth, so that they carry over to a sister chip.
-struct GemmCurve {
-    double launchUs = 5;           // floor of one kernel
-    double peakFraction = 0.8;     // of the dense peak, reached by very large products
-    double memoryFraction = 0.8;   // of the memory bandwidth, for operands and result
-    double marginM = 64, marginN = 64, marginK = 128;   // elements: partly filled tiles, prologue of the k loop
-    double waveArea = 1e6;         // result elements of one full wave of tiles: less than that takes as long
-    double slowdown = 0;           // rate lost by long kernels, once the power limit lowers the clock
-    double slowdownMs = 1;         // length of a kernel at which half of that is lost
-    KernelEvidence evidence = KernelEvidence::SpecSheet;
-    bool operator==(const GemmCurve &) const = default;
-};
 
 struct GpuSpec {
     std::string id;                // "a100-sxm-80gb"
@@ -44,13 +29,20 @@ struct GpuSpec {
     double fabricGbps = 0;         // typical NIC bandwidth per GPU, 10^9 bits per second
     double tdpWatts = 0;
     double usdPerHour = 0;         // typical on-demand cloud price of one GPU
-    double attentionFraction = 0.55;   // of the dense peak, fused attention forward; backward in cost/attention
-    GemmCurve gemm;
+    double multiprocessors = 108;  // streaming multiprocessors or compute units
+    GemmCurve gemm;                // 16-bit operands and wider
+    GemmCurve gemmFp8, gemmBlock8, gemmFp4;   // per-tensor 8 bit, block-scaled 8 bit, 4 bit
+    GemmCurve grouped, groupedFp8, groupedBlock8, groupedFp4;   // of expert products
+    AttentionCurve attention;
     std::map<std::string, std::string> sources;   // JSON key of a figure -> "title, date"
     bool operator==(const GpuSpec &) const = default;
 
     /// Peak FLOP/s of a precision; falls back to the widest unit that can stand in (bf16 -> fp16 -> fp32, fp8 -> bf16 ...).
     [[nodiscard]] double peakFlops(Precision precision) const;
+    /// The precision in which this chip computes when asked for another: itself, or what stands in.
+    [[nodiscard]] Precision computePrecision(Precision precision) const;
+    [[nodiscard]] const GemmCurve &gemmCurve(Precision precision) const;
+    [[nodiscard]] const GemmCurve &groupedCurve(Precision precision) const;
 };
 
 } // namespace trainyard

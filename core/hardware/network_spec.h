@@ -4,6 +4,7 @@
 // and per-step latency, and the ramp of medium messages. One set a class of link, from resources/catalog/network.json.
 
 #include <string>
+#include <vector>
 
 namespace trainyard {
 
@@ -13,11 +14,25 @@ struct LinkClass {
     double stepUs = 0;             // of each of its dependent steps
     double rampUs = 0;             // added by medium and large messages: rampUs * V / (V + rampBytes)
     double rampBytes = 1e6;
+    double ownShare = 0;           // a rank's own shard counts for this share of what it moves
+    double reduceGain = 1;         // rate of a ring all-reduce against that of gathers
+    double exchangeGain = 1;       // rate of an all-to-all against that of gathers
+    double switchGain = 0;         // rate of an all-reduce inside the switches, against the ring's; 0: the link has none
+    double switchRanks = 8;        // fewer ranks than that do not use it
+    double expertStartUs = 30;     // kernels that send tokens to their experts: floor ...
+    double expertFraction = 0.5;   // ... share of the bandwidth for what a visit moves ...
+    double expertPassFraction = 0.4;   // ... and for the one pass over each token
     std::string source;
 };
 
+struct DeviceLinkClass {
+    std::string architecture;      // of GPUs, by the beginning of GpuSpec::architecture
+    LinkClass link;
+};
+
 struct NetworkSpec {
-    LinkClass device;              // NVLink, xGMI inside a node
+    LinkClass device;              // NVLink, xGMI inside a node, where `generations` has nothing nearer
+    std::vector<DeviceLinkClass> generations;
     LinkClass pcie;                // GPUs of a node without such a link
     LinkClass fabric;              // NICs between nodes of a datacenter
 };

@@ -72,7 +72,7 @@ void CatalogueTest::everyFigureOfAGpuNamesItsSource()
     for (const GpuSpec &gpu : builtinCatalogue().gpus) {
         for (const char *key :
              {"memory_gib", "memory_gbytes_per_s", "link_gbytes_per_s", "pcie_gbytes_per_s", "fabric_gbps", "tdp_watts",
-              "usd_per_hour", "attention_fraction", "link_domain", "peak_tflops.fp32"}) {
+              "usd_per_hour", "multiprocessors", "link_domain", "peak_tflops.fp32"}) {
             QVERIFY2(gpu.sources.contains(key), (gpu.id + " " + key).c_str());
             QVERIFY2(gpu.sources.at(key).find(", 20") != std::string::npos,
                      (gpu.id + " " + key + " has no date").c_str());

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/catalogue/catalogue.h"
 #include "core/cost/collectives.h"
 
 #include <QtTest>
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
+#include <fstream>
 
 using namespace trainyard;
 
@@ -31,6 +35,12 @@ private slots:
     void aHierarchyUsesTheNicOfEveryLocalRank();
     void aGroupOfOneIsFree();
     void timeGrowsWithBytesAndFallsWithBandwidth();
+    void switchesReduceFasterThanARing();
+    void everyGenerationHasItsOwnLink();
+    void measuredCollectivesAreMetAsTheFileSays_data();
+    void measuredCollectivesAreMetAsTheFileSays();
+    void anAllReduceLiesBetweenItsVolumeAndItsLatency();
+    void aTokenCrossesToARankOnceHoweverManyOfItsExpertsLiveThere();
 };
 
 void TestCollectives::ringsMoveTheTextbookVolume()
@@ -81,6 +91,71 @@ void TestCollectives::timeGrowsWithBytesAndFallsWithBandwidth()
         QVERIFY(allReduceTime(Bytes{bytes}, faster).value < now);
         before = now;
     }
+}
+
+void TestCollectives::switchesReduceFasterThanARing()
+{
+    LinkClass kind = kPlain;
+    const double ring = allReduceTime(Bytes{1e9}, flat(8, kind)).value;
+    kind.switchGain = 1.3;
+    QCOMPARE(allReduceTime(Bytes{1e9}, flat(8, kind)).value, ring / 1.3);
+    QCOMPARE(allReduceTime(Bytes{1e9}, flat(4, kind)).value, allReduceTime(Bytes{1e9}, flat(4)).value);   // too few ranks
+}
+
+void TestCollectives::everyGenerationHasItsOwnLink()
+{
+    const NetworkSpec &network = builtinNetwork();
+    const auto kindOf = [&](const char *id) { return deviceLink(*builtinCatalogue().gpu(id), network).kind; };
+    QVERIFY(kindOf("h100-sxm-80gb") == kindOf("h200-sxm-141gb"));
+    QVERIFY(kindOf("h100-sxm-80gb") != kindOf("a100-sxm-80gb"));
+    QVERIFY(kindOf("b300-sxm-270gb") == kindOf("b200-sxm-180gb"));   // Blackwell Ultra
+    QVERIFY(kindOf("v100-sxm-32gb") == &network.device);
+    QVERIFY(kindOf("l40s-48gb") == &network.pcie);
+}
+
+void TestCollectives::measuredCollectivesAreMetAsTheFileSays_data()
+{
+    QTest::addColumn<double>("claimed");
+    std::ifstream input(TRAINYARD_SOURCE_DIR "/resources/catalog/network.json");
+    const auto file = nlohmann::json::parse(input);
+    for (const auto &[generation, kinds] : file["residuals"].items()) {
+        for (const auto &[kind, errors] : kinds.items())
+            QTest::newRow((generation + " " + kind).c_str()) << errors["median_abs_error_held_out"].get<double>();
+    }
+}
+
+void TestCollectives::measuredCollectivesAreMetAsTheFileSays()
+{
+    QFETCH(double, claimed);
+    QVERIFY2(claimed <= 0.19, qPrintable(QString::number(claimed)));
+}
+
+void TestCollectives::anAllReduceLiesBetweenItsVolumeAndItsLatency()
+{
+    // at least 2 (n - 1) / n S over the link at its fastest measured rate; at most that at half rate, with start, steps and ramp
+    for (const char *id : {"a100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb"}) {
+        const Link link = deviceLink(*builtinCatalogue().gpu(id), builtinNetwork());
+        for (int n : {2, 4, 8}) {
+            for (double size = 1e4; size < 1e10; size *= 10) {
+                const double volume = 2.0 * (n - 1) / n * size / link.bandwidth.value;
+                const double latency = (link.kind->startUs + 2 * (n - 1) * link.kind->stepUs + link.kind->rampUs) * 1e-6;
+                const double time = allReduceTime(Bytes{size}, {n, n, link, link}).value;
+                QVERIFY2(time > 0.9 * volume, id);
+                QVERIFY2(time < 2.2 * volume + latency, id);
+            }
+        }
+    }
+}
+
+void TestCollectives::aTokenCrossesToARankOnceHoweverManyOfItsExpertsLiveThere()
+{
+    const Link link = deviceLink(*builtinCatalogue().gpu("h100-sxm-80gb"), builtinNetwork());
+    const RankGroup group{8, 8, link, link};
+    const auto time = [&](int choices) { return expertDispatchTime({1e5, Bytes{8192}, choices}, group).value; };
+    QVERIFY(time(2) < 2 * time(1));
+    QVERIFY(time(64) < 1.03 * time(32));   // every rank is met already
+    QVERIFY(time(8) < 8 * time(1));
+    QVERIFY(expertDispatchTime({1e5, Bytes{8192}, 8}, {1, 1, link, link}).value == 0);
 }
 
 QTEST_APPLESS_MAIN(TestCollectives)

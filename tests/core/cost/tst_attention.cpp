@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/catalogue/catalogue.h"
+#include "core/cost/attention.h"
+
+#include <QtTest>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+using namespace trainyard;
+
+class AttentionTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void measuredKernelsAreMetAsTheCatalogueSays_data();
+    void measuredKernelsAreMetAsTheCatalogueSays();
+    void flopsAreThoseThatTheMaskLeaves();
+    void aCausalMaskHalvesLongSequences();
+    void timeGrowsWithEveryArgument();
+    void backwardTakesFiveProductsForTwo();
+    void fewerKeyHeadsAreNeverSlower();
+    void narrowProductsLeaveAttentionInSixteenBits();
+};
+
+namespace {
+
+AttentionShape square(double sequence, double heads = 32, double head = 128)
+{
+    return {1, heads, heads, sequence, sequence, head, head, true};
+}
+
+const GpuSpec &gpu(const std::string &id)
+{
+    const GpuSpec *found = builtinCatalogue().gpu(id);
+    if (!found)
+        qFatal("no GPU %s", id.c_str());
+    return *found;
+}
+
+const nlohmann::json &kernelFile()
+{
+    static const nlohmann::json file = [] {
+        std::ifstream input(TRAINYARD_SOURCE_DIR "/resources/catalog/kernels.json");
+        return nlohmann::json::parse(input);
+    }();
+    return file;
+}
+
+} // namespace
+
+void AttentionTest::measuredKernelsAreMetAsTheCatalogueSays_data()
+{
+    QTest::addColumn<QString>("gpu");
+    QTest::addColumn<double>("claimed");
+    for (const auto &[family, entry] : kernelFile()["families"].items()) {
+        if (entry.contains("residuals"))
+            QTest::newRow(family.c_str()) << QString::fromStdString(entry["relative_to"])
+                                          << entry["residuals"]["attention"]["bf16"]["median_abs_error_held_out"].get<double>();
+    }
+}
+
+void AttentionTest::measuredKernelsAreMetAsTheCatalogueSays()
+{
+    QFETCH(QString, gpu);
+    QFETCH(double, claimed);
+    QVERIFY2(claimed <= 0.05, qPrintable(QString::number(claimed)));
+    std::ifstream file(TRAINYARD_SHARED_DIR "/validation/fit/kernel_attention_prefill.json");
+    if (!file)
+        QSKIP("the folder of published measurements is absent");
+    const auto data = nlohmann::json::parse(file);
+    const GpuSpec &spec = ::gpu(gpu.toStdString());
+    std::vector<double> errors;
+    const auto &rows = data["gpus"][QTest::currentDataTag()]["dtypes"]["bfloat16"];
+    for (std::size_t i = 4; i < rows.size(); i += 5) {    // the rows that the fit did not see
+        const double heads = rows[i][2], keyHeads = rows[i][3], sequence = rows[i][1], head = rows[i][4];
+        const AttentionShape shape{rows[i][0], heads, keyHeads > 0 ? keyHeads : heads, sequence, sequence, head, head, true};
+        errors.push_back(std::abs(attentionForward(spec, Precision::Bf16, shape).value / (rows[i][5].get<double>() * 1e-3) - 1));
+    }
+    std::ranges::sort(errors);
+    QVERIFY2(std::abs(errors[errors.size() / 2] - claimed) < 1e-3, qPrintable(QString::number(errors[errors.size() / 2])));
+}
+
+void AttentionTest::flopsAreThoseThatTheMaskLeaves()
+{
+    // two products of 2 b a q k d each; causal: half of that where q = k
+    AttentionShape shape = square(4096);
+    QCOMPARE(attentionFlops(shape), 4.0 * 32 * 4096 * 4096 * 128 / 2);
+    shape.causal = false;
+    QCOMPARE(attentionFlops(shape), 4.0 * 32 * 4096 * 4096 * 128);
+    // the last quarter of the queries sees all keys but an eighth of the whole, on average
+    shape.causal = true;
+    shape.queries = 1024;
+    QCOMPARE(attentionFlops(shape), 4.0 * 32 * 1024 * (4096 - 512) * 128);
+}
+
+void AttentionTest::aCausalMaskHalvesLongSequences()
+{
+    for (const char *id : {"a100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb"}) {
+        AttentionShape shape = square(65536);
+        const double causal = attentionForward(gpu(id), Precision::Bf16, shape).value;
+        shape.causal = false;
+        const double full = attentionForward(gpu(id), Precision::Bf16, shape).value;
+        QVERIFY2(full / causal > 1.9 && full / causal < 2.1, id);
+    }
+}
+
+void AttentionTest::timeGrowsWithEveryArgument()
+{
+    for (const GpuSpec &spec : builtinCatalogue().gpus) {
+        double before = 0;
+        for (double sequence = 128; sequence < 2e5; sequence *= 1.5) {
+            const double now = attentionForward(spec, Precision::Bf16, square(sequence)).value;
+            QVERIFY2(now > before, spec.id.c_str());
+            QVERIFY(attentionForward(spec, Precision::Bf16, square(sequence, 64)).value > now);
+            QVERIFY(attentionForward(spec, Precision::Bf16, square(sequence, 32, 160)).value > now);
+            before = now;
+        }
+    }
+}
+
+void AttentionTest::backwardTakesFiveProductsForTwo()
+{
+    // 2.5 times the FLOPs at 0.86 of the rate
+    const GpuSpec &h100 = gpu("h100-sxm-80gb");
+    const double ratio = attentionBackward(h100, Precision::Bf16, square(32768)).value
+        / attentionForward(h100, Precision::Bf16, square(32768)).value;
+    QVERIFY2(ratio > 2.5 && ratio < 2.5 / 0.85, qPrintable(QString::number(ratio)));
+}
+
+void AttentionTest::fewerKeyHeadsAreNeverSlower()
+{
+    for (const GpuSpec &spec : builtinCatalogue().gpus) {
+        AttentionShape grouped = square(4096);
+        grouped.kvHeads = 8;
+        QVERIFY(attentionForward(spec, Precision::Bf16, grouped).value < attentionForward(spec, Precision::Bf16, square(4096)).value);
+    }
+}
+
+void AttentionTest::narrowProductsLeaveAttentionInSixteenBits()
+{
+    const GpuSpec &b200 = gpu("b200-sxm-180gb");
+    QCOMPARE(attentionForward(b200, Precision::Nvfp4, square(8192)).value, attentionForward(b200, Precision::Bf16, square(8192)).value);
+}
+
+QTEST_APPLESS_MAIN(AttentionTest)
+#include "tst_attention.moc"
