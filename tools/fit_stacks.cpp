@@ -35,6 +35,7 @@ struct Parameter {
 const std::vector<Parameter> kParameters{
     {"host_us_per_kernel", &StackSpec::hostUsPerKernel, 10, 8, 1, 60},
     {"kernel_efficiency", &StackSpec::kernelEfficiency, 0.95, 0.05, 0.6, 1.05},
+    {"narrow_efficiency", &StackSpec::narrowEfficiency, 0.9, 0.1, 0.5, 1.3},
     {"elementwise_passes", &StackSpec::elementwisePasses, 1.3, 0.5, 0.5, 6},
     {"eager_passes", &StackSpec::eagerPasses, 2.5, 1, 0.8, 10},
     {"accumulation_bytes", &StackSpec::accumulationBytes, 8, 2, 2, 16},
@@ -56,8 +57,8 @@ const std::map<std::string, std::vector<std::string>> kFitted{
     {"megatron-lm-2021", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
     {"megatron-lm-2022", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
     {"megatron-deepspeed", {"host_us_per_kernel", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
-    {"megatron-core", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "cast_passes", "tensor_overlap", "pipeline_overlap", "gradient_overlap", "parameter_overlap", "overlap_slowdown", "expert_overhead_us", "iteration_overhead_ms"}},
-    {"fsdp", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "eager_passes", "cast_passes", "rowwise_cast_passes", "async_tensor_overlap", "overlap_slowdown", "parameter_overlap", "iteration_overhead_ms"}},
+    {"megatron-core", {"host_us_per_kernel", "kernel_efficiency", "narrow_efficiency", "elementwise_passes", "cast_passes", "tensor_overlap", "pipeline_overlap", "gradient_overlap", "parameter_overlap", "overlap_slowdown", "expert_overhead_us", "iteration_overhead_ms"}},
+    {"fsdp", {"host_us_per_kernel", "kernel_efficiency", "narrow_efficiency", "elementwise_passes", "eager_passes", "cast_passes", "rowwise_cast_passes", "async_tensor_overlap", "overlap_slowdown", "parameter_overlap", "iteration_overhead_ms"}},
 };
 
 /// Taken from a relative that has been fitted: Megatron-DeepSpeed runs the kernels of the Megatron-LM of 2021; what is not

@@ -31,6 +31,7 @@ constexpr StackField kStackFields[] = {
     {"float8_rowwise", nullptr, &StackSpec::float8Rowwise, kShare},
     {"host_us_per_kernel", &StackSpec::hostUsPerKernel, nullptr, {0, 1e6}},
     {"kernel_efficiency", &StackSpec::kernelEfficiency, nullptr, {0.1, 1.5}},
+    {"narrow_efficiency", &StackSpec::narrowEfficiency, nullptr, {0.1, 2}},
     {"elementwise_passes", &StackSpec::elementwisePasses, nullptr, {0, 100}},
     {"eager_passes", &StackSpec::eagerPasses, nullptr, {0, 100}},
     {"accumulation_bytes", &StackSpec::accumulationBytes, nullptr, {0, 100}},

@@ -59,7 +59,7 @@ void LayerTimer::groupedProduct(double groups, double m, double n, double k)
 /// 8- and 4-bit operands are scaled and rounded first: read in 16 bits (twice where the scale is found), written in 8.
 void LayerTimer::addProduct(KernelWork &work, Seconds kernel, double operandElements) const
 {
-    work.products += kernel * (1 / m_work.stack.kernelEfficiency);
+    work.products += kernel * (1 / (m_precision < Precision::Fp8 ? m_work.stack.kernelEfficiency : m_work.stack.narrowEfficiency));
     work.launches += 1;
     if (m_precision < Precision::Fp8 || operandElements <= 0)
         return;

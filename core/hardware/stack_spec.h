@@ -29,6 +29,7 @@ struct StackSpec {
     // Time habits, fitted to published runs (stack_times.json, written by tools/fit_stacks). docs/model.md, "Stacks".
     double hostUsPerKernel = 0;            // the host's time to launch a kernel; shows where the GPU is faster
     double kernelEfficiency = 1;           // speed of kernels within a training step relative to alone
+    double narrowEfficiency = 1;           // the same of 8- and 4-bit products, which were measured in inference libraries
     double elementwisePasses = 1.0;        // memory passes of norms, activation, residual relative to a fused minimum
     double eagerPasses = 2.0;              // the same where nothing is compiled
     double accumulationBytes = 0;          // memory traffic of adding one parameter's gradient to the main gradient
