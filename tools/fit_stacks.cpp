@@ -31,7 +31,7 @@ struct Parameter {
     double lowest, highest;
 };
 
-// Priors that all stacks share. A stack's own start is what the present file says.
+// Priors that all stacks share, where each fit starts.
 const std::vector<Parameter> kParameters{
     {"host_us_per_kernel", &StackSpec::hostUsPerKernel, 10, 8, 1, 60},
     {"kernel_efficiency", &StackSpec::kernelEfficiency, 0.95, 0.05, 0.6, 1.05},
@@ -117,7 +117,7 @@ public:
         const Eigen::Index n = Eigen::Index(m_parameters.size());
         Eigen::VectorXd x(n);
         for (Eigen::Index i = 0; i < n; ++i)
-            x[i] = std::clamp(stack().*m_parameters[std::size_t(i)]->field, m_parameters[std::size_t(i)]->lowest, m_parameters[std::size_t(i)]->highest);
+            x[i] = m_parameters[std::size_t(i)]->prior;   // not from the last fit: the result must not depend on it
         Eigen::VectorXd r = residuals(x);
         double damping = 1e-2, loss = cost(r);
         for (int round = 0; round < 25; ++round) {
