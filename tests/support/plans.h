@@ -4,6 +4,8 @@
 
 #include "core/evaluate/evaluate.h"
 
+#include <QtGlobal>
+
 #include <memory>
 #include <string>
 

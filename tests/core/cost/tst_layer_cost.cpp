@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a layer, the embedding and the head cost, against the equations of docs/model.md "Layers" and trends that hold for any GPU.
+#include "core/cost/layer_cost.h"
+#include "core/cost/stage_coster.h"
+#include "core/placement/place.h"
+#include "tests/support/plans.h"
+
+#include <QtTest>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+/// One GPU computes, without a stack's habits.
+Plan bare()
+{
+    Plan plan = oneSite(1, 1);
+    plan.parallelism.tensor = 1;
+    plan.stack.name = "ideal";
+    return plan;
+}
+
+struct Costed {
+    Workload work;
+    LayerSite site;
+    ChunkCost layer, head;
+};
+
+Costed costed(Plan plan)
+{
+    auto workload = resolve(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
+    if (!workload)
+        qFatal("%s", toString(workload.error().front()).c_str());
+    Costed result{std::move(*workload), {}, {}, {}};
+    result.work.layout = place(result.work, PlacementMode::PipelineAcross);
+    result.site = layerSite(result.work, result.work.layout.classes.front().seats.front(), result.work.layout.data);
+    result.layer = layerCost(result.work, result.site, false);
+    result.head = headCost(result.work, result.site);
+    return result;
+}
+
+double seconds(const OpSplit &split) { return split.total().value; }
+
+Plan with(Plan plan, const char *habit, double value)
+{
+    plan.stack.overrides[habit] = value;
+    return plan;
+}
+
+} // namespace
+
+class TestLayerCost : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void aBackwardTakesAboutTwoForwards();
+    void aLayerTakesNoLessThanItsLaunches();
+    void graphsHideTheLaunches();
+    void everyMicroBatchMovesItsGradients();
+    void slowerKernelsSlowOnlyProductsAndAttention();
+    void thirtyTwoBitTensorsMoveTwiceTheBytes();
+    void castsComeWithEightBitProductsOnly();
+    void fullRecomputationIsTheForwardAgain();
+    void operatorLevelRecomputationIsLessThanTheForward();
+    void tensorRanksShareTheProductsAndTalk();
+    void overlapHidesTrafficAndSlowsCompute();
+    void balancedContextRanksWaitForNoLongestRow();
+    void shardedLayersShowWhatComputeCannotHide();
+    void theLastBucketHidesBehindNothing();
+};
+
+void TestLayerCost::aBackwardTakesAboutTwoForwards()
+{
+    // Products: two for one. Fused attention: five products for two, at a lower rate.
+    const Costed c = costed(bare());
+    const double ratio = (seconds(c.layer.inputGrad) + seconds(c.layer.weightGrad)) / seconds(c.layer.forward);
+    QVERIFY2(ratio > 1.9 && ratio < 2.6, qPrintable(QString::number(ratio)));
+    QCOMPARE(seconds(c.layer.recompute), 0.0);
+}
+
+void TestLayerCost::aLayerTakesNoLessThanItsLaunches()
+{
+    // time = (gpu^4 + host^4)^(1/4) with host = launches x host_us: at least either, and linear in host where that rules.
+    Plan small = bare();
+    small.workload.sequenceLength = 128;
+    const double free = seconds(costed(small).layer.forward);
+    const double slow = seconds(costed(with(small, "host_us_per_kernel", 1000)).layer.forward);
+    const double twice = seconds(costed(with(small, "host_us_per_kernel", 2000)).layer.forward);
+    // `ideal` captures graphs, so the option has to be off for the host to show.
+    QCOMPARE(slow, free);
+    small.stack.overrides["cuda_graphs"] = 0;
+    const double hostBound = seconds(costed(with(small, "host_us_per_kernel", 1000)).layer.forward);
+    const double hostBoundTwice = seconds(costed(with(small, "host_us_per_kernel", 2000)).layer.forward);
+    QCOMPARE(twice, free);
+    QVERIFY(hostBound > 0.010);   // more than ten launches of a millisecond
+    QVERIFY(std::abs(hostBoundTwice / hostBound - 2) < 1e-3);
+    // A large layer does not notice a fast host.
+    Plan large = with(bare(), "cuda_graphs", 0);
+    const double alone = seconds(costed(large).layer.forward);
+    QVERIFY(seconds(costed(with(large, "host_us_per_kernel", 10)).layer.forward) < 1.001 * alone);
+}
+
+void TestLayerCost::graphsHideTheLaunches()
+{
+    Plan plan = with(bare(), "host_us_per_kernel", 500);
+    plan.workload.sequenceLength = 256;
+    QVERIFY(seconds(costed(plan).layer.forward) < 0.5 * seconds(costed(with(plan, "cuda_graphs", 0)).layer.forward));
+}
+
+void TestLayerCost::everyMicroBatchMovesItsGradients()
+{
+    // accumulation_bytes x parameters / memory rate, in the weight gradient alone: linear in the bytes.
+    const Costed none = costed(bare()), eight = costed(with(bare(), "accumulation_bytes", 8)),
+                 sixteen = costed(with(bare(), "accumulation_bytes", 16));
+    const double once = seconds(eight.layer.weightGrad) - seconds(none.layer.weightGrad);
+    QVERIFY(once > 0);
+    QVERIFY(std::abs((seconds(sixteen.layer.weightGrad) - seconds(none.layer.weightGrad)) / once - 2) < 1e-6);
+    QCOMPARE(seconds(eight.layer.forward), seconds(none.layer.forward));
+    // Llama 3 8B: 218 million parameters a layer over 3.35 TB/s, at most all of it used.
+    QVERIFY(once > 8 * 218e6 / 3.35e12 && once < 2 * 8 * 218e6 / 3.35e12);
+}
+
+void TestLayerCost::slowerKernelsSlowOnlyProductsAndAttention()
+{
+    const double whole = seconds(costed(bare()).layer.forward);
+    const double slower = seconds(costed(with(bare(), "kernel_efficiency", 0.5)).layer.forward);
+    QVERIFY(slower > 1.5 * whole && slower < 2 * whole);
+}
+
+void TestLayerCost::thirtyTwoBitTensorsMoveTwiceTheBytes()
+{
+    // Of the boundary, and of tensor-parallel traffic.
+    Plan plan = oneSite(1, 1);
+    plan.stack.name = "ideal";
+    plan.workload.precision = Precision::Bf16;
+    const Costed half = costed(plan);
+    plan.workload.precision = Precision::Tf32;
+    const Costed full = costed(plan);
+    QCOMPARE(full.work.boundaryBytes(false), 2 * half.work.boundaryBytes(false));
+    QVERIFY(full.layer.forward.tensor.value > 1.7 * half.layer.forward.tensor.value);
+}
+
+void TestLayerCost::castsComeWithEightBitProductsOnly()
+{
+    Plan plan = bare();
+    const double sixteen = seconds(costed(plan).layer.forward);
+    QCOMPARE(seconds(costed(with(plan, "cast_passes", 2)).layer.forward), sixteen);
+    plan.workload.precision = Precision::Fp8;
+    const double eight = seconds(costed(plan).layer.forward);
+    QVERIFY(eight < sixteen);
+    QVERIFY(seconds(costed(with(plan, "cast_passes", 2)).layer.forward) > eight);
+    // Scales by row have passes of their own.
+    const Plan rowwise = with(with(plan, "float8_rowwise", 1), "rowwise_cast_passes", 2);
+    QVERIFY(seconds(costed(rowwise).layer.forward) > eight);
+}
+
+void TestLayerCost::fullRecomputationIsTheForwardAgain()
+{
+    Plan plan = bare();
+    plan.memory.recompute = Recompute::Full;
+    const Costed c = costed(plan);
+    QCOMPARE(seconds(c.layer.recompute), seconds(c.layer.forward));
+    QCOMPARE(seconds(c.head.recompute), 0.0);
+}
+
+void TestLayerCost::operatorLevelRecomputationIsLessThanTheForward()
+{
+    Plan plan = bare();
+    plan.memory.recompute = Recompute::Selective;
+    QCOMPARE(seconds(costed(plan).layer.recompute), 0.0);   // fused attention has nothing to select
+    const Costed c = costed(with(plan, "operator_level_selective", 1));
+    QVERIFY(seconds(c.layer.recompute) > 0.2 * seconds(c.layer.forward));
+    QVERIFY(seconds(c.layer.recompute) < 0.8 * seconds(c.layer.forward));
+}
+
+void TestLayerCost::tensorRanksShareTheProductsAndTalk()
+{
+    Plan plan = bare();
+    const Costed alone = costed(plan);
+    plan.parallelism.tensor = 8;
+    const Costed shared = costed(plan);
+    QCOMPARE(alone.layer.forward.tensor.value, 0.0);
+    QVERIFY(shared.layer.forward.tensor.value > 0);
+    QVERIFY(shared.layer.forward.compute.value > alone.layer.forward.compute.value / 8.001);
+    QVERIFY(shared.layer.forward.compute.value < alone.layer.forward.compute.value / 4);
+}
+
+void TestLayerCost::overlapHidesTrafficAndSlowsCompute()
+{
+    Plan plan = oneSite(1, 1);
+    plan.stack.name = "ideal";
+    const Costed open = costed(plan), hidden = costed(with(plan, "tensor_overlap", 0.5)),
+                 slowed = costed(with(with(plan, "tensor_overlap", 0.5), "overlap_slowdown", 0.2));
+    QVERIFY(std::abs(hidden.layer.forward.tensor.value / open.layer.forward.tensor.value - 0.5) < 1e-9);
+    QCOMPARE(hidden.layer.forward.compute.value, open.layer.forward.compute.value);
+    // Half of the traffic runs beside compute, which loses a fifth of that time.
+    const double lost = slowed.layer.forward.compute.value - open.layer.forward.compute.value;
+    QVERIFY(std::abs(lost / (0.5 * 0.2 * open.layer.forward.tensor.value) - 1) < 1e-9);
+}
+
+void TestLayerCost::balancedContextRanksWaitForNoLongestRow()
+{
+    // Of c ranks in an unbalanced ring the last has (2c - 1)/c of the mean score count: 1.75 times for four.
+    Plan plan = bare();
+    plan.workload.sequenceLength = 131072;
+    plan.parallelism.context = 4;
+    plan.parallelism.data = 1;
+    const double balanced = seconds(costed(plan).layer.forward);
+    const double longest = seconds(costed(with(plan, "balanced_context", 0)).layer.forward);
+    QVERIFY2(longest > 1.3 * balanced && longest < 1.76 * balanced, qPrintable(QString::number(longest / balanced)));
+}
+
+void TestLayerCost::shardedLayersShowWhatComputeCannotHide()
+{
+    Plan plan = bare();
+    plan.workload.sequenceLength = 256;   // far too short to hide a gather of half a gigabyte
+    plan.cluster.datacenters = {site("a", 8)};
+    plan.parallelism.zeroStage = 3;
+    const Costed open = costed(plan), hidden = costed(with(plan, "parameter_overlap", 1));
+    QVERIFY(open.layer.forward.data.value > hidden.layer.forward.data.value);
+    QVERIFY(hidden.layer.forward.data.value > 0);
+    QVERIFY(open.layer.inputGrad.data.value > 1.9 * open.layer.forward.data.value);   // a gather and a scatter of 4 bytes
+    plan.parallelism.zeroStage = 2;
+    QCOMPARE(costed(plan).layer.forward.data.value, 0.0);
+}
+
+void TestLayerCost::theLastBucketHidesBehindNothing()
+{
+    // One bucket: nothing of the reduction hides. Many: all but one may.
+    Plan plan = bare();
+    plan.cluster.datacenters = {site("a", 8)};
+    plan = with(plan, "gradient_overlap", 1);
+    const auto early = [](const Plan &p) {
+        const Costed c = costed(p);
+        StageCoster coster(c.work);
+        const TailTimes tail = tailTimes(c.work, coster.stage(c.work.layout.classes.front(), 0));
+        return double(tail.reduceEarly) / double(tail.reduce);
+    };
+    QCOMPARE(early(plan), 0.0);
+    const double twenty = early(with(plan, "gradient_bucket", 4e8)), two = early(with(plan, "gradient_bucket", 4e9));
+    QVERIFY2(std::abs(twenty - 0.95) < 0.01, qPrintable(QString::number(twenty)));
+    QVERIFY2(std::abs(two - 0.5) < 0.01, qPrintable(QString::number(two)));
+}
+
+QTEST_APPLESS_MAIN(TestLayerCost)
+#include "tst_layer_cost.moc"
