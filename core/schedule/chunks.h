@@ -9,17 +9,29 @@
 namespace trainyard {
 
 /// Loop: q = chunk * devices + device. V: every other chunk runs back, so that with two chunks device 0 holds the first
-/// and the last virtual stage.
-enum class ChunkPlacement : std::uint8_t { Loop, V };
+/// and the last virtual stage. Bidirectional: two copies of the model, the second one backwards; numbered as V, but the
+/// stages are two chains. Slices: one copy; the chunks are slices of the tokens and each runs through all devices, so
+/// that the virtual stages are one chain a slice.
+enum class ChunkPlacement : std::uint8_t { Loop, V, Bidirectional, Slices };
 
+[[nodiscard]] constexpr bool runsBack(ChunkPlacement placement, int chunk)
+{
+    return (placement == ChunkPlacement::V || placement == ChunkPlacement::Bidirectional) && chunk % 2 == 1;
+}
 [[nodiscard]] constexpr int virtualStageAt(ChunkPlacement placement, int devices, int device, int chunk)
 {
-    return placement == ChunkPlacement::V && chunk % 2 == 1 ? (chunk + 1) * devices - 1 - device : chunk * devices + device;
+    return runsBack(placement, chunk) ? (chunk + 1) * devices - 1 - device : chunk * devices + device;
 }
 [[nodiscard]] constexpr int deviceAt(ChunkPlacement placement, int devices, int virtualStage)
 {
     const int inChunk = virtualStage % devices;
-    return placement == ChunkPlacement::V && virtualStage / devices % 2 == 1 ? devices - 1 - inChunk : inChunk;
+    return runsBack(placement, virtualStage / devices) ? devices - 1 - inChunk : inChunk;
+}
+/// Virtual stages that follow each other from the first layer to the last; a micro-batch goes through one such chain,
+/// or, in slices, through all of them.
+[[nodiscard]] constexpr int stagesInChain(ChunkPlacement placement, int devices, int chunks)
+{
+    return placement == ChunkPlacement::Bidirectional || placement == ChunkPlacement::Slices ? devices : devices * chunks;
 }
 
 [[nodiscard]] constexpr ChunkPlacement chunkPlacement(ScheduleKind kind)
@@ -30,15 +42,25 @@ enum class ChunkPlacement : std::uint8_t { Loop, V };
     case ScheduleKind::VMin:
     case ScheduleKind::DualPipeV:
     case ScheduleKind::Hanayo: return ChunkPlacement::V;
+    case ScheduleKind::DualPipe:
+    case ScheduleKind::Chimera: return ChunkPlacement::Bidirectional;
+    case ScheduleKind::TeraPipe: return ChunkPlacement::Slices;
     default: return ChunkPlacement::Loop;
     }
 }
 
-/// Chunks a device holds. Schedules that are made for two take two by themselves where the plan asks for one, its
-/// default; any other number is left for makeProgram to refuse.
+/// Copies of the model that one pipeline holds.
+[[nodiscard]] constexpr int modelCopies(ScheduleKind kind)
+{
+    return chunkPlacement(kind) == ChunkPlacement::Bidirectional ? 2 : 1;
+}
+
+/// Chunks of layers a device holds. Schedules that are made for two take two by themselves where the plan asks for one,
+/// its default; any other number is left for makeProgram to refuse.
 [[nodiscard]] constexpr int chunksPerStage(ScheduleKind kind, int virtualPipeline)
 {
-    return virtualPipeline == 1 && chunkPlacement(kind) == ChunkPlacement::V ? 2 : virtualPipeline;
+    const ChunkPlacement placement = chunkPlacement(kind);
+    return virtualPipeline == 1 && (placement == ChunkPlacement::V || placement == ChunkPlacement::Bidirectional) ? 2 : virtualPipeline;
 }
 /// Whether makeProgram takes that many.
 [[nodiscard]] constexpr bool acceptsChunks(ScheduleKind kind, int chunks)

@@ -20,6 +20,13 @@ namespace trainyard::schedules {
 /// ZB-V's order that needs no search; its end is laid by `times`, which must not be empty.
 [[nodiscard]] Program zbVByHand(const ScheduleShape &shape, const ScheduleTimes &times);
 
+[[nodiscard]] Expected<Program> dualPipe(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> dualPipeV(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> chimera(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> hanayo(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> varuna(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> teraPipe(const ScheduleShape &shape);
+
 /// BadValue where a stage may hold fewer micro-batches than `needed[device]`.
 [[nodiscard]] Expected<void> checkInFlight(const ScheduleShape &shape, const std::vector<int> &needed, const char *schedule);
 /// BadValue where a schedule of one chunk a stage is asked for several.
@@ -31,6 +38,10 @@ namespace trainyard::schedules {
 [[nodiscard]] inline Op forward(int chunk, int microBatch)
 {
     return {OpKind::Forward, false, static_cast<std::int16_t>(chunk), microBatch};
+}
+[[nodiscard]] inline Op pairedForward(int chunk, int microBatch)
+{
+    return {OpKind::PairedForward, false, static_cast<std::int16_t>(chunk), microBatch};
 }
 [[nodiscard]] inline Op backward(int chunk, int microBatch)
 {

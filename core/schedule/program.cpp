@@ -30,6 +30,12 @@ constexpr std::array kGenerators{
     Generator{ScheduleKind::ZbAuto, "zb-auto", nullptr, schedules::zbAuto},
     Generator{ScheduleKind::VHalf, "v-half", nullptr, schedules::vHalf},
     Generator{ScheduleKind::VMin, "v-min", nullptr, schedules::vMin},
+    Generator{ScheduleKind::DualPipe, "dualpipe", schedules::dualPipe},
+    Generator{ScheduleKind::DualPipeV, "dualpipev", schedules::dualPipeV},
+    Generator{ScheduleKind::Chimera, "chimera", schedules::chimera},
+    Generator{ScheduleKind::Hanayo, "hanayo", schedules::hanayo},
+    Generator{ScheduleKind::Varuna, "varuna", schedules::varuna},
+    Generator{ScheduleKind::TeraPipe, "terapipe", schedules::teraPipe},
 };
 
 std::string availableNames()
@@ -73,17 +79,19 @@ Expected<void> checkTimes(const ScheduleTimes &times, const ScheduleShape &shape
     return std::unexpected(Error{ErrorCode::Internal, "schedule", "times that do not fit the program's shape", ""});
 }
 
-/// A backward of the last virtual stage right after its own forward finds its activations where the forward left them.
+/// A backward of the last virtual stage of a chain right after its own forward finds its activations where the forward left them.
 void spareRecomputeAfterOwnForward(Program &program)
 {
-    const int last = program.virtualStages() - 1;
-    std::vector<Op> &order = program.order[static_cast<std::size_t>(program.deviceOf(last))];
-    for (std::size_t i = 1; i < order.size(); ++i) {
-        const Op &before = order[i - 1];
-        Op &op = order[i];
-        if (op.recomputes && op.chunk == program.chunkOf(last) && before.kind == OpKind::Forward
-            && before.chunk == op.chunk && before.microBatch == op.microBatch)
-            op.recomputes = false;
+    const int length = program.stagesInChain();
+    for (int last = length - 1; last < program.virtualStages(); last += length) {
+        std::vector<Op> &order = program.order[static_cast<std::size_t>(program.deviceOf(last))];
+        for (std::size_t i = 1; i < order.size(); ++i) {
+            const Op &before = order[i - 1];
+            Op &op = order[i];
+            if (op.recomputes && op.chunk == program.chunkOf(last) && before.kind == OpKind::Forward
+                && before.chunk == op.chunk && before.microBatch == op.microBatch)
+                op.recomputes = false;
+        }
     }
 }
 
@@ -116,10 +124,15 @@ std::vector<double> peakInFlight(const Program &program, double keptForWeightGra
 {
     std::vector<double> peaks;
     for (const std::vector<Op> &order : program.order) {
+        // A device with bypass may take every forward before the gradient comes; the last makes its gradients itself.
+        if (program.rule == OrderRule::Bypass && peaks.size() + 1 < program.order.size()) {
+            peaks.push_back(program.shape.microBatches);
+            continue;
+        }
         int whole = 0, kept = 0;   // chunks with all their activations, and with what the weight gradient needs
         double peak = 0;
         for (const Op &op : order) {
-            whole += (op.kind == OpKind::Forward) - (op.kind == OpKind::Backward || op.kind == OpKind::InputGrad);
+            whole += isForward(op.kind) - makesGradient(op.kind);
             kept += (op.kind == OpKind::InputGrad) - (op.kind == OpKind::WeightGrad);
             peak = std::max(peak, whole + kept * keptForWeightGrad);
         }

@@ -12,7 +12,14 @@
 
 namespace trainyard {
 
-enum class OpKind : std::uint8_t { Forward, Backward, InputGrad, WeightGrad, Recompute };
+/// A paired forward runs together with the backward that follows it in the order, kernel by kernel: they start when both
+/// can and end together. A recomputation of its own needs nothing but its forward; the backward after it is then not
+/// marked `recomputes`.
+enum class OpKind : std::uint8_t { Forward, Backward, InputGrad, WeightGrad, Recompute, PairedForward };
+
+[[nodiscard]] constexpr bool isForward(OpKind kind) { return kind == OpKind::Forward || kind == OpKind::PairedForward; }
+/// Work whose result the stage before waits for.
+[[nodiscard]] constexpr bool makesGradient(OpKind kind) { return kind == OpKind::Backward || kind == OpKind::InputGrad; }
 
 /// Eight bytes without padding: programs are hashed and compared as words.
 struct Op {
@@ -52,18 +59,25 @@ struct ScheduleTimes {
     bool operator==(const ScheduleTimes &) const = default;
 };
 
-/// Order fixed before the run. Later kinds of program (an order that may be bypassed, a policy that decides at run
-/// time) join as further alternatives of a variant; see ARCHITECTURE.md, "Rooms of the core".
+/// How a device follows its order. Strict: whatever comes next is waited for. Bypass: while the operation at the head waits
+/// for a gradient, the next forward takes its place, and is then waited for. A policy that chooses freely at run time
+/// joins here; its `order` then lists the operations only.
+enum class OrderRule : std::uint8_t { Strict, Bypass };
+
 struct FixedOrder {
     ScheduleShape shape;
     ChunkPlacement placement = ChunkPlacement::Loop;
     std::vector<std::vector<Op>> order;   // per device
+    OrderRule rule = OrderRule::Strict;
     bool operator==(const FixedOrder &) const = default;
 
     [[nodiscard]] int virtualStages() const { return shape.devices * shape.chunks; }
     [[nodiscard]] int virtualStage(int device, int chunk) const { return virtualStageAt(placement, shape.devices, device, chunk); }
     [[nodiscard]] int deviceOf(int virtualStage) const { return deviceAt(placement, shape.devices, virtualStage); }
     [[nodiscard]] int chunkOf(int virtualStage) const { return virtualStage / shape.devices; }
+    [[nodiscard]] int stagesInChain() const { return trainyard::stagesInChain(placement, shape.devices, shape.chunks); }
+    [[nodiscard]] bool beginsChain(int virtualStage) const { return virtualStage % stagesInChain() == 0; }
+    [[nodiscard]] bool endsChain(int virtualStage) const { return (virtualStage + 1) % stagesInChain() == 0; }
 };
 
 using Program = FixedOrder;

@@ -15,6 +15,7 @@ void book(StageTime &stage, WorkKind kind, Nanoseconds time)
     case WorkKind::InputGrad:
     case WorkKind::WeightGrad:
     case WorkKind::Recompute:
+    case WorkKind::ForwardBackward:
     case WorkKind::Collective: stage.compute += time; break;
     case WorkKind::PipelineTransfer: stage.pipeline += time; break;
     case WorkKind::WanTransfer: stage.wan += time; break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Only what depends on the clock is an event: the start and end of a flow, and the choices of a priority resource. A task
+// Only what depends on the clock is an event: the start and end of a flow, and the choices of a resource that decides
+// while it runs (by priority, or an order with bypass). A task
 // of fixed duration on a fixed-order resource is placed as soon as the ends of its predecessors are known, even if they
 // lie ahead of the clock; so a negative lag between such tasks is exact here too. Towards a flow or a priority resource
 // a negative lag reaches no further back than the clock.
@@ -46,9 +47,13 @@ public:
     }
 
 private:
-    [[nodiscard]] bool isPriority(std::uint32_t resource) const
+    [[nodiscard]] bool decides(std::uint32_t resource) const
     {
-        return m_graph.resources[resource].discipline == Discipline::Priority;
+        return m_graph.resources[resource].discipline != Discipline::FixedOrder;
+    }
+    [[nodiscard]] bool hasBypass(std::uint32_t resource) const
+    {
+        return m_graph.resources[resource].discipline == Discipline::Bypass;
     }
     [[nodiscard]] bool isFlow(std::uint32_t task) const { return !m_graph.flow.empty() && m_graph.flow[task] != kNoSpan; }
     [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const { return m_graph.durations[m_graph.durationClass[task]]; }
@@ -69,13 +74,29 @@ private:
         m_work.active.clear();
         m_work.linkDemand.assign(m_graph.linkCapacity.size(), 0);
         m_work.linkUsers.assign(m_graph.linkCapacity.size(), 0);
+        resetBypass();
         m_work.pending.resize(tasks);
         for (std::uint32_t task = 0; task < tasks; ++task) {
             const std::uint32_t on = m_graph.resource[task];
-            const bool follows = !isPriority(on) && task > m_graph.resources[on].track.first;
+            const bool follows = !decides(on) && task > m_graph.resources[on].track.first;
             m_work.pending[task] = m_graph.predBegin[task + 1] - m_graph.predBegin[task] + (follows ? 1 : 0);
         }
         findSuccessors(tasks);
+    }
+
+    void resetBypass()
+    {
+        m_work.isHere.clear();
+        m_work.isBegun.clear();
+        m_work.head.clear();
+        for (const Resource &resource : m_graph.resources)
+            m_work.head.push_back(resource.track.first);
+        m_work.nextForward = m_work.head;
+        m_work.promoted.assign(m_graph.resources.size(), kNoSpan);
+        if (std::ranges::find(m_graph.resources, Discipline::Bypass, &Resource::discipline) == m_graph.resources.end())
+            return;
+        m_work.isHere.assign(m_graph.taskCount(), 0);
+        m_work.isBegun.assign(m_graph.taskCount(), 0);
     }
 
     void findSuccessors(std::size_t tasks)
@@ -96,7 +117,7 @@ private:
     void place(std::uint32_t task)
     {
         const std::uint32_t on = m_graph.resource[task];
-        const bool chooses = isPriority(on);
+        const bool chooses = decides(on);
         Nanoseconds start = chooses ? 0 : m_work.free[on];
         std::uint32_t cause = chooses ? kNoSpan : m_work.last[on];
         for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i) {
@@ -134,7 +155,7 @@ private:
             for (std::uint32_t i = m_work.successorBegin[task]; i < m_work.successorBegin[task + 1]; ++i)
                 release(m_work.successor[i]);
             const std::uint32_t on = m_graph.resource[task];
-            if (!isPriority(on) && task + 1 < m_graph.resources[on].track.last)
+            if (!decides(on) && task + 1 < m_graph.resources[on].track.last)
                 release(task + 1);
         }
     }
@@ -169,7 +190,7 @@ private:
             m_work.active[i] = m_work.active.back();
             m_work.active.pop_back();
             leaveLinks(m_graph.flows[m_graph.flow[task]]);
-            if (const std::uint32_t on = m_graph.resource[task]; isPriority(on))
+            if (const std::uint32_t on = m_graph.resource[task]; decides(on))
                 m_work.candidates.push_back(on);
             end(task, m_now);
         }
@@ -191,13 +212,17 @@ private:
             const std::uint32_t task = m_work.arrivals.front().second, on = m_graph.resource[task];
             std::ranges::pop_heap(m_work.arrivals, std::greater{});
             m_work.arrivals.pop_back();
-            if (!isPriority(on)) {
+            if (!decides(on)) {
                 begin(task);
                 continue;
             }
-            auto &queue = m_work.queues[on];
-            queue.emplace_back(m_graph.priority.empty() ? 0 : m_graph.priority[task], task);
-            std::ranges::push_heap(queue, std::greater{});
+            if (hasBypass(on)) {
+                m_work.isHere[task] = 1;
+            } else {
+                auto &queue = m_work.queues[on];
+                queue.emplace_back(m_graph.priority.empty() ? 0 : m_graph.priority[task], task);
+                std::ranges::push_heap(queue, std::greater{});
+            }
             m_work.candidates.push_back(on);
         }
         choose();
@@ -207,12 +232,9 @@ private:
     void choose()
     {
         for (const std::uint32_t resource : m_work.candidates) {
-            auto &queue = m_work.queues[resource];
-            if (m_work.isBusy[resource] != 0 || queue.empty())
+            const std::uint32_t task = m_work.isBusy[resource] != 0 ? kNoSpan : take(resource);
+            if (task == kNoSpan)
                 continue;
-            const std::uint32_t task = queue.front().second;
-            std::ranges::pop_heap(queue, std::greater{});
-            queue.pop_back();
             if (m_now > m_timeline.start[task]) {   // it had to wait for the resource
                 m_timeline.start[task] = m_now;
                 m_timeline.cause[task] = m_work.last[resource];
@@ -221,6 +243,43 @@ private:
             begin(task);
         }
         m_work.candidates.clear();
+    }
+
+    /// The task that a free resource takes now, or kNoSpan.
+    [[nodiscard]] std::uint32_t take(std::uint32_t resource)
+    {
+        if (hasBypass(resource))
+            return takeInOrder(resource);
+        auto &queue = m_work.queues[resource];
+        if (queue.empty())
+            return kNoSpan;
+        const std::uint32_t task = queue.front().second;
+        std::ranges::pop_heap(queue, std::greater{});
+        queue.pop_back();
+        return task;
+    }
+
+    [[nodiscard]] std::uint32_t takeInOrder(std::uint32_t resource)
+    {
+        const std::uint32_t last = m_graph.resources[resource].track.last;
+        std::uint32_t &head = m_work.head[resource], &forward = m_work.nextForward[resource], &promoted = m_work.promoted[resource];
+        while (head < last && m_work.isBegun[head] != 0)
+            ++head;
+        std::uint32_t task = promoted != kNoSpan ? promoted : head;
+        if (task == last)
+            return kNoSpan;
+        if (m_work.isHere[task] == 0 && promoted == kNoSpan && m_graph.kind[task] != WorkKind::Forward) {
+            for (forward = std::max(forward, head); forward < last; ++forward)
+                if (m_graph.kind[forward] == WorkKind::Forward && m_work.isBegun[forward] == 0)
+                    break;
+            if (forward < last)
+                task = promoted = forward;
+        }
+        if (m_work.isHere[task] == 0)
+            return kNoSpan;
+        promoted = kNoSpan;
+        m_work.isBegun[task] = 1;
+        return task;
     }
 
     void begin(std::uint32_t task)

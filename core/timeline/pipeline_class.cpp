@@ -14,7 +14,8 @@ void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource)
 {
     m_firstResource = resource;
     for (int d = 0; d < m_devices; ++d)
-        m_resources.push_back({.track = {.stream = Stream::Compute, .pipelineClass = m_index, .stage = d}});
+        m_resources.push_back({.discipline = m_program.rule == OrderRule::Bypass ? Discipline::Bypass : Discipline::FixedOrder,
+                               .track = {.stream = Stream::Compute, .pipelineClass = m_index, .stage = d}});
     findStages();
     numberOps(task);
     for (Channel &channel : m_channels) {
@@ -39,13 +40,13 @@ void PipelineClassTasks::findStages()
     for (int d = 0; d < m_devices; ++d)
         for (int c = 0; c < m_chunks; ++c) {
             const int q = m_program.virtualStage(d, c);
-            m_stages[static_cast<std::size_t>(q)] = {.device = d, .chunk = c};
+            m_stages[static_cast<std::size_t>(q)] = {.device = d, .chunk = c, .begins = m_program.beginsChain(q), .ends = m_program.endsChain(q)};
             m_stageOf[static_cast<std::size_t>(d * m_chunks + c)] = q;
         }
     for (std::size_t q = 0; q + 1 < m_stages.size(); ++q) {
         Stage &from = m_stages[q], &to = m_stages[q + 1];
         const BoundaryTimes &boundary = m_pipeline.boundaries[q];
-        from.crosses = from.device != to.device;
+        from.crosses = !from.ends && from.device != to.device;
         if (!from.crosses || !boundary.isWan)
             continue;
         from.sends[0] = findChannel(from.device, to.device, boundary.wanLink);
@@ -77,8 +78,20 @@ void PipelineClassTasks::numberOps(std::uint32_t &task)
         Track &track = m_resources[static_cast<std::size_t>(d)].track;
         const TailTimes &times = m_pipeline.tail[static_cast<std::size_t>(d)];
         track.first = task;
-        for (const Op &op : m_program.order[static_cast<std::size_t>(d)])
+        const Op *paired = nullptr;   // a forward that shares its task with the backward that follows
+        for (const Op &op : m_program.order[static_cast<std::size_t>(d)]) {
+            if (op.kind == OpKind::PairedForward) {
+                paired = &op;
+                m_hasPairs = true;
+                continue;
+            }
+            if (paired) {
+                const bool recomputes = isRecomputed(op, static_cast<std::size_t>(d * m_chunks + op.chunk));
+                numberResult(*paired, static_cast<std::size_t>(d * m_chunks + paired->chunk), task + (recomputes ? 1 : 0));
+                paired = nullptr;
+            }
             numberOp(op, d, task);
+        }
         Tail tail{kNoSpan, kNoSpan, kNoSpan, kNoSpan, kNoSpan};
         if (task > track.first)
             tail.lastOp = task - 1;
@@ -94,17 +107,22 @@ void PipelineClassTasks::numberOps(std::uint32_t &task)
 void PipelineClassTasks::numberOp(const Op &op, int device, std::uint32_t &task)
 {
     const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
+    if (op.kind == OpKind::Recompute && m_pipeline.ops[slot].recompute <= 0)
+        return;
     if (isRecomputed(op, slot))
         ++task;
-    const bool isForward = op.kind == OpKind::Forward;
-    if (isForward || op.kind == OpKind::Backward || op.kind == OpKind::InputGrad) {
-        const int direction = isForward ? 0 : 1;
-        const int q = m_stageOf[slot];
-        m_result[direction][cell(q, op.microBatch)] = task;
-        if (const int channel = m_stages[static_cast<std::size_t>(q)].sends[direction]; channel >= 0)
-            m_transfer[direction][cell(q, op.microBatch)] = m_channels[static_cast<std::size_t>(channel)].count++;
-    }
+    if (isForward(op.kind) || makesGradient(op.kind))
+        numberResult(op, slot, task);
     ++task;
+}
+
+void PipelineClassTasks::numberResult(const Op &op, std::size_t slot, std::uint32_t task)
+{
+    const int direction = isForward(op.kind) ? 0 : 1;
+    const int q = m_stageOf[slot];
+    m_result[direction][cell(q, op.microBatch)] = task;
+    if (const int channel = m_stages[static_cast<std::size_t>(q)].sends[direction]; channel >= 0)
+        m_transfer[direction][cell(q, op.microBatch)] = m_channels[static_cast<std::size_t>(channel)].count++;
 }
 
 void PipelineClassTasks::numberTail(std::uint32_t &task)

@@ -14,6 +14,7 @@ public:
     /// Gives numbers from `task` and `resource` on, and moves both past the last.
     void number(std::uint32_t &task, std::uint32_t &resource);
     [[nodiscard]] const std::vector<Resource> &resources() const { return m_resources; }
+    [[nodiscard]] bool hasPairs() const { return m_hasPairs; }
 
     /// Appends the tasks. Errors: Internal where an operation needs one that the program lacks or has too late.
     [[nodiscard]] Expected<void> write(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes) const;
@@ -21,6 +22,7 @@ public:
 private:
     struct Stage {                 // of a virtual stage
         int device = 0, chunk = 0;
+        bool begins = false, ends = false;   // the first and the last of its chain
         bool crosses = false;      // its boundary to the next lies between two devices
         int sends[2] = {-1, -1};   // WAN channel of its forwards to the next stage, and of its gradients to the previous
     };
@@ -37,10 +39,13 @@ private:
     int findChannel(int from, int to, int wanLink);
     void numberOps(std::uint32_t &task);
     void numberOp(const Op &op, int device, std::uint32_t &task);
+    void numberResult(const Op &op, std::size_t slot, std::uint32_t task);
     void numberTail(std::uint32_t &task);
 
     struct Writer;
     bool writeOp(Writer &writer, const Op &op, int device) const;
+    bool writePair(Writer &writer, const Op &forward, const Op &backward, int device) const;
+    bool dependOn(Writer &writer, int q, const Op &op) const;
     bool dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const;
     [[nodiscard]] Error missingBefore(const Op &op, int device) const;
     void writeChannel(Writer &writer, const Channel &channel, const Track &track) const;
@@ -60,6 +65,7 @@ private:
     std::vector<Tail> m_tail;                  // per device
     std::uint32_t m_barrier = kNoSpan;         // the gradient-norm exchange, on the first class only
     std::uint32_t m_firstResource = 0;
+    bool m_hasPairs = false;
     std::vector<Resource> m_resources;
 };
 

@@ -48,9 +48,15 @@ Expected<void> PipelineClassTasks::write(TaskGraph &graph, const std::vector<Pip
 {
     Writer writer{graph, m_firstResource, m_resources.front().track.first};
     for (int d = 0; d < m_devices; ++d, ++writer.resource) {
-        for (const Op &op : m_program.order[static_cast<std::size_t>(d)])
-            if (!writeOp(writer, op, d))
+        const Op *paired = nullptr;
+        for (const Op &op : m_program.order[static_cast<std::size_t>(d)]) {
+            if (op.kind == OpKind::PairedForward)
+                paired = &op;
+            else if (paired ? !writePair(writer, *paired, op, d) : !writeOp(writer, op, d))
                 return std::unexpected(missingBefore(op, d));
+            else
+                paired = nullptr;
+        }
         const Tail &tail = m_tail[static_cast<std::size_t>(d)];
         if (tail.optimizer != kNoSpan) {
             writer.task(WorkKind::Optimizer, m_at.tail + 3 * static_cast<std::uint32_t>(d) + 1);
@@ -78,17 +84,16 @@ bool PipelineClassTasks::writeOp(Writer &writer, const Op &op, int device) const
     const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
     const int q = m_stageOf[slot];
     const std::uint32_t costs = m_at.ops + 5 * static_cast<std::uint32_t>(slot);
-    const bool isGradient = op.kind == OpKind::Backward || op.kind == OpKind::InputGrad;
+    if (op.kind == OpKind::Recompute && m_pipeline.ops[slot].recompute <= 0)
+        return true;
     const bool isRecomputedNow = isRecomputed(op, slot);
-    if (isGradient && m_result[0][cell(q, op.microBatch)] >= writer.next)
+    if (!isForward(op.kind) && m_result[0][cell(q, op.microBatch)] >= writer.next)
         return false;
     if (op.kind == OpKind::WeightGrad && m_result[1][cell(q, op.microBatch)] >= writer.next)
         return false;
     const OpKind first = isRecomputedNow ? OpKind::Recompute : op.kind;
     writer.task(workOf(first), costs + static_cast<std::uint32_t>(first), op.microBatch, op.chunk);
-    if (op.kind == OpKind::Forward && !dependOn(writer, q - 1, q, op.microBatch, 0))
-        return false;
-    if (isGradient && !dependOn(writer, q + 1, q, op.microBatch, 1))
+    if (!dependOn(writer, q, op))
         return false;
     // Fused: the recomputation waits for the gradient like the backward that it belongs to.
     if (isRecomputedNow)
@@ -96,10 +101,43 @@ bool PipelineClassTasks::writeOp(Writer &writer, const Op &op, int device) const
     return true;
 }
 
+/// One task for both, which starts when both can and gives both results at its end.
+bool PipelineClassTasks::writePair(Writer &writer, const Op &forward, const Op &backward, int device) const
+{
+    const auto chunks = static_cast<std::uint32_t>(m_chunks);
+    const auto forwardSlot = static_cast<std::uint32_t>(device * m_chunks + forward.chunk);
+    const auto slot = static_cast<std::uint32_t>(device * m_chunks + backward.chunk);
+    if (m_result[0][cell(m_stageOf[slot], backward.microBatch)] >= writer.next)
+        return false;
+    const std::uint32_t duration = m_at.pairs + forwardSlot * chunks + static_cast<std::uint32_t>(backward.chunk);
+    const auto writeTask = [&] {
+        writer.graph.pairedMicroBatch[writer.next] = backward.microBatch;
+        writer.graph.pairedChunk[writer.next] = static_cast<std::uint16_t>(backward.chunk);
+        writer.task(WorkKind::ForwardBackward, duration, forward.microBatch, forward.chunk);
+    };
+    const bool isRecomputedNow = isRecomputed(backward, slot);
+    if (isRecomputedNow)
+        writer.task(WorkKind::Recompute, m_at.ops + 5 * slot + static_cast<std::uint32_t>(OpKind::Recompute), backward.microBatch, backward.chunk);
+    else
+        writeTask();
+    if (!dependOn(writer, m_stageOf[forwardSlot], forward) || !dependOn(writer, m_stageOf[slot], backward))
+        return false;
+    if (isRecomputedNow)
+        writeTask();
+    return true;
+}
+
+/// Lets the task written last wait for the neighbour in the chain that the operation needs.
+bool PipelineClassTasks::dependOn(Writer &writer, int q, const Op &op) const
+{
+    const Stage &stage = m_stages[static_cast<std::size_t>(q)];
+    if (isForward(op.kind))
+        return stage.begins || dependOn(writer, q - 1, q, op.microBatch, 0);
+    return !makesGradient(op.kind) || stage.ends || dependOn(writer, q + 1, q, op.microBatch, 1);
+}
+
 bool PipelineClassTasks::dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const
 {
-    if (producer < 0 || producer >= static_cast<int>(m_stages.size()))
-        return true;
     const std::uint32_t result = m_result[direction][cell(producer, microBatch)];
     const int boundary = std::min(producer, consumer);
     if (result == kNoSpan)
@@ -118,15 +156,17 @@ bool PipelineClassTasks::dependOn(Writer &writer, int producer, int consumer, in
 Error PipelineClassTasks::missingBefore(const Op &op, int device) const
 {
     const int q = stageOf(device, op.chunk);
-    const bool isForward = op.kind == OpKind::Forward;
-    const int from = isForward ? q - 1 : q + 1;   // the stage of its input or gradient
+    const bool forward = isForward(op.kind);
+    const int from = forward ? q - 1 : q + 1;   // the stage of its input or gradient
     std::string needed;
     if (op.kind == OpKind::WeightGrad)
         needed = "input gradient";
-    else if (!isForward && m_result[0][cell(q, op.microBatch)] >= m_result[1][cell(q, op.microBatch)])
+    else if (!forward && m_result[0][cell(q, op.microBatch)] >= m_result[1][cell(q, op.microBatch)])
         needed = "forward";
+    else if (from < 0 || from >= static_cast<int>(m_stages.size()))
+        needed = "partner's input";
     else
-        needed = std::string(isForward ? "input" : "gradient") + " from stage "
+        needed = std::string(forward ? "input" : "gradient") + " from stage "
             + std::to_string(m_stages[static_cast<std::size_t>(from)].device);
     return {ErrorCode::Internal, "schedule",
             "stage " + std::to_string(device) + ": " + toString(workOf(op.kind)) + " of micro-batch " + std::to_string(op.microBatch)
@@ -138,14 +178,14 @@ void PipelineClassTasks::writeChannel(Writer &writer, const Channel &channel, co
 {
     const auto index = static_cast<int>(&channel - m_channels.data());
     for (const Op &op : m_program.order[static_cast<std::size_t>(track.stage)]) {
-        const bool isForward = op.kind == OpKind::Forward;
-        if (!isForward && op.kind != OpKind::Backward && op.kind != OpKind::InputGrad)
+        const bool forward = isForward(op.kind);
+        if (!forward && !makesGradient(op.kind))
             continue;
-        const int direction = isForward ? 0 : 1;
+        const int direction = forward ? 0 : 1;
         const int q = stageOf(track.stage, op.chunk);
         if (m_stages[static_cast<std::size_t>(q)].sends[direction] != index)
             continue;
-        const auto i = static_cast<std::uint32_t>(2 * (isForward ? q : q - 1) + direction);
+        const auto i = static_cast<std::uint32_t>(2 * (forward ? q : q - 1) + direction);
         writer.task(WorkKind::WanTransfer, m_at.holds + i, op.microBatch, op.chunk, m_at.flows + i);
         writer.after(m_result[direction][cell(q, op.microBatch)]);
     }

@@ -86,10 +86,11 @@ std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
     std::uint32_t durations = kNoDuration + 1, lags = kNoLag + 1, flows = 0;
     for (std::size_t c = 0; c < layout.size(); ++c) {
         const PipelineCosts &pipeline = costs.classes[c];
-        layout[c] = {durations, 0, 0, lags, 0, flows};
+        layout[c] = {durations, 0, 0, lags, 0, flows, 0};
         layout[c].holds = layout[c].ops + 5 * size32(pipeline.ops.size());
         layout[c].tail = layout[c].holds + 2 * size32(pipeline.boundaries.size());
-        durations = layout[c].tail + 3 * size32(pipeline.tail.size());
+        layout[c].pairs = layout[c].tail + 3 * size32(pipeline.tail.size());
+        durations = layout[c].pairs + size32(pipeline.pairs.size());
         layout[c].reduce = layout[c].boundary + 2 * size32(pipeline.boundaries.size());
         lags = layout[c].reduce + size32(pipeline.tail.size() * costs.classes.size());
         flows += 2 * size32(pipeline.boundaries.size());
@@ -102,7 +103,7 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
     const std::vector<ClassCosts> layout = layOutCosts(costs);
     const ClassCosts &last = layout.back();
     const PipelineCosts &lastClass = costs.classes.back();
-    graph.durations.resize(last.tail + 3 * lastClass.tail.size());
+    graph.durations.resize(last.pairs + lastClass.pairs.size());
     graph.lags.resize(last.reduce + lastClass.tail.size() * costs.classes.size());
     graph.flows.resize(costs.linkCapacity.empty() ? 0 : last.flows + 2 * lastClass.boundaries.size());
     graph.linkCapacity = costs.linkCapacity;
@@ -114,6 +115,7 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
         const ClassCosts &at = layout[c];
         for (std::size_t i = 0; i < pipeline.ops.size(); ++i)
             writeOps(&graph.durations[at.ops + 5 * i], pipeline.ops[i]);
+        std::ranges::copy(pipeline.pairs, graph.durations.begin() + at.pairs);
         for (std::size_t q = 0; q < pipeline.boundaries.size(); ++q)
             writeBoundary(graph, pipeline, at, q);
         for (std::size_t d = 0; d < pipeline.tail.size(); ++d) {
@@ -138,7 +140,8 @@ std::uint64_t topologyFingerprint(const IterationCosts &costs)
               | (costs.linkCapacity.empty() ? 8u : 0u));
     print.add(costs.classes.size());
     for (const PipelineCosts &pipeline : costs.classes) {
-        print.add(static_cast<std::uint64_t>(pipeline.program.shape.chunks) << 32 | static_cast<std::uint64_t>(pipeline.program.placement));
+        print.add(static_cast<std::uint64_t>(pipeline.program.shape.chunks) << 32
+                  | static_cast<std::uint64_t>(pipeline.program.rule) << 8 | static_cast<std::uint64_t>(pipeline.program.placement));
         print.add(pipeline.program.order.size());
         for (const std::vector<Op> &order : pipeline.program.order)
             print.add(order);

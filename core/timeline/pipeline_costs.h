@@ -17,6 +17,7 @@ struct ClassCosts {
     std::uint32_t boundary = 0;    // lags [boundary * 2 + direction]
     std::uint32_t reduce = 0;      // lags [device * classes + class whose last backward is awaited]
     std::uint32_t flows = 0;       // flows [boundary * 2 + direction]
+    std::uint32_t pairs = 0;       // durations, as PipelineCosts::pairs
 };
 
 [[nodiscard]] std::vector<ClassCosts> layOutCosts(const IterationCosts &costs);

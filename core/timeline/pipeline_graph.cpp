@@ -5,6 +5,8 @@
 #include "core/timeline/pipeline_class.h"
 #include "core/timeline/pipeline_costs.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -18,7 +20,8 @@ Expected<void> checkSizes(const IterationCosts &costs)
         const auto stages = static_cast<std::size_t>(program.virtualStages());
         if (pipeline.ops.size() != stages || pipeline.boundaries.size() + 1 < stages
             || pipeline.tail.size() != static_cast<std::size_t>(program.shape.devices)
-            || program.order.size() != pipeline.tail.size())
+            || program.order.size() != pipeline.tail.size()
+            || (!pipeline.pairs.empty() && pipeline.pairs.size() != stages * static_cast<std::size_t>(program.shape.chunks)))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "costs that do not fit the program's shape", ""});
     }
     return {};
@@ -29,9 +32,14 @@ Expected<void> checkOps(const IterationCosts &costs)
     for (const PipelineCosts &pipeline : costs.classes) {
         const ScheduleShape &shape = pipeline.program.shape;
         for (const std::vector<Op> &order : pipeline.program.order)
-            for (const Op &op : order)
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                const Op &op = order[i];
                 if (op.chunk < 0 || op.chunk >= shape.chunks || op.microBatch < 0 || op.microBatch >= shape.microBatches)
                     return std::unexpected(Error{ErrorCode::Internal, "schedule", "an operation outside the program's shape", ""});
+                if (op.kind == OpKind::PairedForward
+                    && (pipeline.pairs.empty() || i + 1 == order.size() || order[i + 1].kind != OpKind::Backward))
+                    return std::unexpected(Error{ErrorCode::Internal, "schedule", "a forward paired with no backward, or no time for it", ""});
+            }
     }
     return {};
 }
@@ -44,6 +52,10 @@ void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, 
     graph.microBatch.resize(tasks);
     graph.chunk.resize(tasks);
     graph.flow.resize(graph.flows.empty() ? 0 : tasks);
+    if (std::ranges::any_of(classes, &PipelineClassTasks::hasPairs)) {
+        graph.pairedMicroBatch.assign(tasks, -1);
+        graph.pairedChunk.assign(tasks, 0);
+    }
     graph.predBegin.resize(tasks + 1);
     graph.pred.reserve(tasks + tasks / 2);
     graph.lagClass.reserve(tasks + tasks / 2);

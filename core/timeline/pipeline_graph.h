@@ -19,7 +19,7 @@ struct OpTimes {                   // of one chunk of one stage and one micro-ba
     bool operator==(const OpTimes &) const = default;
 };
 
-/// Between virtual stages q and q + 1; [0] forward direction, [1] backward. Not used where both lie on one device.
+/// Between virtual stages q and q + 1 of a chain; [0] forward direction, [1] backward. Not used where both lie on one device.
 /// Boundaries that cross between the same two devices in the same direction share one FIFO channel.
 struct BoundaryTimes {
     bool isWan = false;            // a channel with its own track; else a lag
@@ -44,6 +44,9 @@ struct PipelineCosts {             // of one class of equal pipelines
     int pipelines = 1;             // how many it stands for
     Program program;
     std::vector<OpTimes> ops;      // [device * chunks + chunk]
+    // A forward and a backward at once, recomputation apart: [(device * chunks + forward's chunk) * chunks + backward's].
+    // Empty where the program pairs none.
+    std::vector<Nanoseconds> pairs;
     std::vector<BoundaryTimes> boundaries;   // [virtual stage q], q < virtualStages - 1
     std::vector<TailTimes> tail;   // [device]
 };

@@ -85,6 +85,8 @@ void sortTrack(Timeline &timeline, const Track &track, std::vector<std::uint32_t
     permute(timeline.kind);
     permute(timeline.microBatch);
     permute(timeline.chunk);
+    permute(timeline.pairedMicroBatch);
+    permute(timeline.pairedChunk);
     permute(timeline.cause);
     permute(timeline.origin);
     for (std::uint32_t i = 0; i < sorted.size(); ++i)
@@ -96,7 +98,7 @@ void sortTrack(Timeline &timeline, const Track &track, std::vector<std::uint32_t
 bool needsEvents(const TaskGraph &graph)
 {
     for (const Resource &resource : graph.resources)
-        if (resource.discipline == Discipline::Priority)
+        if (resource.discipline != Discipline::FixedOrder)
             return true;
     if (graph.flow.empty() || graph.linkCapacity.empty())
         return false;
@@ -150,6 +152,8 @@ void prepareTimeline(Timeline &timeline, const TaskGraph &graph)
     timeline.kind = graph.kind;
     timeline.microBatch = graph.microBatch;
     timeline.chunk = graph.chunk;
+    timeline.pairedMicroBatch = graph.pairedMicroBatch;
+    timeline.pairedChunk = graph.pairedChunk;
     timeline.trackOf = graph.resource;
     timeline.start.resize(tasks);
     timeline.end.resize(tasks);

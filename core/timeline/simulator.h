@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The one engine. A graph of fixed-order resources without binding shared links takes a single pass over `steps`
 // (start = max(previous on the resource, predecessors + lag)): no queue, no allocation. Where links are shared or
-// priorities decide, an event loop with max-min fair rates runs instead; both give the same spans where both apply.
+// resources decide while they run, an event loop with max-min fair rates runs instead; both give the same spans where both apply.
 // Events at one instant: completions, choices of the freed, arrivals, choices. Results are exact and repeatable.
 
 #include "core/base/error.h"
@@ -26,6 +26,8 @@ struct SimulationWorkspace {
     std::vector<TimedIndex> arrivals, freed;       // heaps
     std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> queues;   // per resource: heaps by priority, task
     std::vector<std::uint8_t> isBusy;
+    std::vector<std::uint32_t> head, nextForward, promoted;   // per resource with bypass: tasks; promoted: the forward waited for
+    std::vector<std::uint8_t> isHere, isBegun;     // per task; empty where no resource has bypass
     struct ActiveFlow {
         std::uint32_t task = 0;
         double workLeft = 0;                       // nanoseconds at full speed, as of `since`
@@ -47,7 +49,7 @@ struct SimulationWorkspace {
 [[nodiscard]] Expected<void> simulateInto(Timeline &timeline, const TaskGraph &graph, SimulationWorkspace &workspace,
                                           std::stop_token stop = {});
 
-/// True where the single pass cannot do: a resource decides by priority, or the flows that may be active at once can ask
+/// True where the single pass cannot do: a resource decides while it runs, or the flows that may be active at once can ask
 /// more of a link than it carries.
 [[nodiscard]] bool needsEvents(const TaskGraph &graph);
 

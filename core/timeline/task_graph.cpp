@@ -117,6 +117,8 @@ std::string describe(const TaskGraph &graph, std::uint32_t task)
     text += std::string(": ") + toString(graph.kind[task]);
     if (graph.microBatch[task] >= 0)
         text += " of micro-batch " + std::to_string(graph.microBatch[task]);
+    if (graph.kind[task] == WorkKind::ForwardBackward)
+        text += " and " + std::to_string(graph.pairedMicroBatch[task]);
     if (graph.chunk[task] > 0)
         text += ", chunk " + std::to_string(graph.chunk[task]);
     return text;

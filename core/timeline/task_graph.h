@@ -15,7 +15,9 @@
 
 namespace trainyard {
 
-enum class Discipline : std::uint8_t { FixedOrder, Priority };
+/// FixedOrder: by number, each waited for. Priority: the first by priority of those that can start. Bypass: by number, but
+/// while the head, other than a forward, cannot start, the next forward becomes the head and is waited for.
+enum class Discipline : std::uint8_t { FixedOrder, Priority, Bypass };
 
 struct Resource {
     Discipline discipline = Discipline::FixedOrder;
@@ -45,12 +47,14 @@ struct TaskGraph {
     std::vector<std::uint32_t> durationClass;
     std::vector<std::int32_t> microBatch;
     std::vector<std::uint16_t> chunk;
+    std::vector<std::int32_t> pairedMicroBatch; // as in Timeline
+    std::vector<std::uint16_t> pairedChunk;
     std::vector<std::uint32_t> flow;           // index into flows, or kNoSpan; empty where the graph has no flow
     std::vector<std::int64_t> priority;        // lower first; used on Priority resources; empty where there is none
     // predecessors of task i: pred[predBegin[i] .. predBegin[i+1]), each with the lag that starts at its end;
     // a negative lag lets the task start before its predecessor ends
     std::vector<std::uint32_t> predBegin, pred, lagClass;
-    // a topological order of the tasks, resource order included; empty where a resource decides by priority
+    // a topological order of the tasks, resource order included; not read where a resource decides while it runs
     std::vector<PassStep> steps;
     std::vector<Resource> resources;
     // by class

@@ -11,6 +11,7 @@ const char *toString(WorkKind kind)
     case WorkKind::InputGrad: return "input gradient";
     case WorkKind::WeightGrad: return "weight gradient";
     case WorkKind::Recompute: return "recompute";
+    case WorkKind::ForwardBackward: return "forward and backward";
     case WorkKind::PipelineTransfer: return "pipeline transfer";
     case WorkKind::WanTransfer: return "WAN transfer";
     case WorkKind::Collective: return "collective";
@@ -27,7 +28,7 @@ const char *toString(WorkKind kind)
 
 bool isTrainingCompute(WorkKind kind)
 {
-    return kind <= WorkKind::Recompute;
+    return kind <= WorkKind::ForwardBackward;
 }
 
 } // namespace trainyard

@@ -13,12 +13,13 @@ namespace trainyard {
 
 enum class WorkKind : std::uint8_t {
     Forward, Backward, InputGrad, WeightGrad, Recompute,   // on a compute stream; Backward = input and weight gradients
+    ForwardBackward,                                       // of two micro-batches at once, the communication of each under the other
     PipelineTransfer, WanTransfer,                         // a stage boundary, inside and between datacenters
     Collective,                                            // tensor, context or expert parallel, where drawn on its own
     GradientReduce, ParameterGather, Optimizer,
     OffloadStore, OffloadLoad, Prefill, Overhead,
 };
-inline constexpr int kWorkKindCount = 15;
+inline constexpr int kWorkKindCount = 16;
 
 /// "forward", "gradient reduce" …: the name that tables, legends and exports show.
 [[nodiscard]] const char *toString(WorkKind kind);
@@ -44,6 +45,9 @@ struct Timeline {
     std::vector<WorkKind> kind;
     std::vector<std::int32_t> microBatch;      // -1 where it has none
     std::vector<std::uint16_t> chunk;          // virtual pipeline chunk on its stage
+    // The backward of a ForwardBackward, whose forward the two above tell of; empty where there are none
+    std::vector<std::int32_t> pairedMicroBatch;
+    std::vector<std::uint16_t> pairedChunk;
     std::vector<std::uint32_t> cause;          // span whose end (plus lag) set this start; kNoSpan at the beginning
     std::vector<std::uint32_t> trackOf;        // span -> track
     std::vector<std::uint32_t> origin;         // of a WAN transfer: the span whose result it carries; else kNoSpan.
