@@ -7,6 +7,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <random>
 
 namespace pipelines {
@@ -15,7 +16,7 @@ using namespace trainyard;
 
 inline constexpr Nanoseconds kSecond = 1'000'000'000;
 
-struct Times { Nanoseconds forward = 1, backward = 2, boundary = 0; };
+struct Times { Nanoseconds forward = 1, backward = 2, boundary = 0; };   // half of a backward is for the weights
 
 inline Program program(ScheduleKind kind, int devices, int microBatches, int chunks = 1)
 {
@@ -30,7 +31,10 @@ inline IterationCosts even(Program order, Times times)
 {
     PipelineCosts pipeline;
     const auto stages = static_cast<std::size_t>(order.virtualStages());
-    pipeline.ops.assign(stages, {.forward = times.forward, .backward = times.backward});
+    pipeline.ops.assign(stages, {.forward = times.forward, .backward = times.backward,
+                                 .inputGrad = times.backward - times.backward / 2, .weightGrad = times.backward / 2});
+    if (std::ranges::any_of(order.order.front(), [](const Op &op) { return op.kind == OpKind::PairedForward; }))
+        pipeline.pairs.assign(stages * static_cast<std::size_t>(order.shape.chunks), times.forward + times.backward);
     BoundaryTimes boundary;
     boundary.hold[0] = boundary.hold[1] = times.boundary;
     pipeline.boundaries.assign(stages - 1, boundary);
