@@ -41,7 +41,7 @@ void recomputeEverywhere(Program &program)
 ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
 {
     const Plan &plan = *workload.plan;
-    ScheduleShape shape{plan.parallelism.pipeline, pipelines.microBatches, chunksPerStage(plan), {}};
+    ScheduleShape shape{plan.parallelism.pipeline, pipelines.microBatches, programChunks(plan), {}};
     if (plan.profile && !plan.profile->inFlight.empty()) {
         shape.inFlightLimit = plan.profile->inFlight;
         shape.inFlightLimit.resize(std::size_t(shape.devices), plan.profile->inFlight.front());
@@ -78,15 +78,60 @@ Expected<void> checkSize(const Workload &workload)
 {
     constexpr double kMostOperations = 2e7;
     double operations = 0;
-    const int virtualStages = workload.plan->parallelism.pipeline * chunksPerStage(*workload.plan);
+    const int virtualStages = workload.plan->parallelism.pipeline * programChunks(*workload.plan);
     for (const PipelineClass &pipelines : workload.layout.classes)
-        operations += 2.0 * virtualStages * pipelines.microBatches;
+        operations += 2.0 * virtualStages * pipelines.microBatches / modelCopies(workload.plan->schedule);
     if (operations <= kMostOperations)
         return {};
     return std::unexpected(Error{ErrorCode::BadValue, "workload.global_batch",
                                  "gives " + std::to_string(virtualStages) + " virtual stages "
                                      + std::to_string(workload.layout.classes.front().microBatches) + " micro-batches each, too many to simulate",
                                  "larger micro-batches or more replicas, 10 million operations in each direction at most"});
+}
+
+/// What slices and copies of the model need beyond the schedule's own rules.
+Expected<void> checkStrategy(const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    const auto fault = [](const char *where, std::string what, std::string right) {
+        return std::unexpected(Error{ErrorCode::BadValue, where, std::move(what), std::move(right)});
+    };
+    if (chunkPlacement(plan.schedule) == ChunkPlacement::Slices) {
+        if (plan.parallelism.virtualPipeline != 1)
+            return fault("parallelism.virtual_pipeline", "is " + std::to_string(plan.parallelism.virtualPipeline) + " under terapipe, which has one chunk of layers a stage", "1");
+        if (plan.parallelism.tokenSlices > plan.workload.sequenceLength)
+            return fault("parallelism.token_slices", "is more than the sequence has tokens", std::to_string(plan.workload.sequenceLength) + " or fewer");
+    }
+    for (const PipelineClass &pipelines : workload.layout.classes) {
+        const auto siteOf = [&](int stage) -> const Datacenter & {
+            return plan.cluster.datacenters[std::size_t(pipelines.seats[std::size_t(stage)].datacenter)];
+        };
+        for (int stage = 0; modelCopies(plan.schedule) > 1 && 2 * stage < plan.parallelism.pipeline; ++stage) {
+            const int mirror = mirrorStage(plan, stage);
+            const Datacenter &a = siteOf(stage), &b = siteOf(mirror);
+            if (&a != &b && plan.cluster.linkBetween(a.id, b.id) < 0)
+                return fault("schedule", "keeps copies of the same layers on stages " + std::to_string(stage) + " and " + std::to_string(mirror)
+                                 + ", whose gradients must meet, and no WAN link joins " + a.label() + " and " + b.label(),
+                             "a schedule with one copy of the model, or that link");
+        }
+    }
+    return {};
+}
+
+/// Where the program pairs forwards with backwards: what a pair takes, recomputation apart.
+std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages, const Program &program)
+{
+    const auto pairs = [](const std::vector<Op> &order) {
+        return std::ranges::find(order, OpKind::PairedForward, &Op::kind) != order.end();
+    };
+    std::vector<Nanoseconds> times;
+    if (std::ranges::none_of(program.order, pairs))
+        return times;
+    for (const StageCosts &stage : stages)
+        for (const ChunkCost &forward : stage.chunks)
+            for (const ChunkCost &backward : stage.chunks)
+                times.push_back(atLeastOne(together(forward.forward, backward.inputGrad + backward.weightGrad).total()));
+    return times;
 }
 
 /// All the work in a row must be within the ticks of a timeline, so that no sum of times can run over.
@@ -116,6 +161,8 @@ Expected<Costs> cost(const Workload &workload)
     const Plan &plan = *workload.plan;
     if (auto size = checkSize(workload); !size)
         return std::unexpected(size.error());
+    if (auto strategy = checkStrategy(workload); !strategy)
+        return std::unexpected(strategy.error());
     Costs costs;
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan.cluster.wanLinks[i];
@@ -126,8 +173,11 @@ Expected<Costs> cost(const Workload &workload)
     }
     const int devices = plan.parallelism.pipeline;
     std::vector<Seconds> acrossSites;   // one reduction a stage, of all classes together
-    for (int stage = 0; stage < devices; ++stage)
-        acrossSites.push_back(wanReduceTime(workload, stage, stageGradient(workload, stage), costs.wanLinks));
+    for (int stage = 0; stage < devices; ++stage) {
+        const int mirror = mirrorStage(plan, stage);   // two stages with copies of the same layers reduce together
+        acrossSites.push_back(mirror < stage ? acrossSites[std::size_t(mirror)]
+                                             : wanReduceTime(workload, stage, stageGradient(workload, stage), costs.wanLinks));
+    }
     StageCoster coster(workload);
     for (const PipelineClass &pipelines : workload.layout.classes) {
         PipelineCosts shape;
@@ -141,12 +191,16 @@ Expected<Costs> cost(const Workload &workload)
             shape.tail.push_back(tailTimes(workload, stages.back()));
         }
         const ChunkPlacement placement = chunkPlacement(plan.schedule);
+        const int inChain = stagesInChain(placement, devices, int(shape.ops.size()) / devices);
         for (int q = 0; q + 1 < int(shape.ops.size()); ++q) {
             const int from = deviceAt(placement, devices, q), to = deviceAt(placement, devices, q + 1);
-            shape.boundaries.push_back(from == to ? BoundaryTimes{}
+            Crossing crossing{1, 1.0 / modelCopies(plan.schedule)};
+            if (placement == ChunkPlacement::Slices)
+                crossing.tokens = double(coster.slices()[std::size_t(q / devices)]) / plan.workload.sequenceLength;
+            shape.boundaries.push_back(from == to || (q + 1) % inChain == 0 ? BoundaryTimes{}
                                                   : boundaryTimes(workload, pipelines, pipelines.seats[std::size_t(from)],
                                                                   pipelines.seats[std::size_t(to)], coster.site(pipelines, from),
-                                                                  costs.wanLinks));
+                                                                  costs.wanLinks, crossing));
         }
         ScheduleShape scheduled = shapeOf(workload, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
@@ -158,6 +212,7 @@ Expected<Costs> cost(const Workload &workload)
         if (workload.stack.recomputesLastStage)
             recomputeEverywhere(*program);
         shape.program = std::move(*program);
+        shape.pairs = pairTimes(stages, shape.program);
         costs.iteration.classes.push_back(std::move(shape));
     }
     if (auto length = checkLength(costs.iteration); !length)

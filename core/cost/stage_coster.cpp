@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/stage_coster.h"
 
+#include "core/cost/token_slices.h"
 #include "core/schedule/chunks.h"
 #include "core/workload/model_math.h"
 
@@ -18,8 +19,8 @@ double profiled(const PerStage &values, int stage)
     return values.size() == 1 ? values.front() : values[std::size_t(stage)];
 }
 
-/// The user's measured times stand for everything; only WAN, schedule and the all-reduce asked for are modelled.
-StageCosts profiledStage(const Workload &workload, int stage, int chunks)
+/// One of `chunks` equal parts of a stage.
+ChunkCost profiledChunk(const Workload &workload, int stage, int chunks)
 {
     const Profile &profile = *workload.plan->profile;
     const auto share = [&](double ms) { return milliseconds(ms / chunks); };
@@ -30,16 +31,33 @@ StageCosts profiledStage(const Workload &workload, int stage, int chunks)
     chunk.inputGrad.compute = backward - chunk.weightGrad.compute;
     if (workload.plan->memory.recompute != Recompute::None)
         chunk.recompute.compute = share(profiled(profile.recomputeMs, stage));
-    return {std::vector<ChunkCost>(std::size_t(chunks), chunk), {}, {}, {}, {}};
+    return chunk;
+}
+
+/// The user's measured times stand for everything; only WAN, schedule and the all-reduce asked for are modelled.
+StageCosts profiledStage(const Workload &workload, int stage, int chunks)
+{
+    const int copies = modelCopies(workload.plan->schedule);   // the second one is the mirror stage's
+    StageCosts result;
+    for (int c = 0; c < chunks; ++c)
+        result.chunks.push_back(profiledChunk(workload, c < chunks / copies ? stage : mirrorStage(*workload.plan, stage),
+                                              std::max(1, chunks / copies)));
+    return result;
 }
 
 } // namespace
+
+StageCoster::StageCoster(const Workload &workload) : m_work(workload)
+{
+    if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices && !workload.layout.classes.empty())
+        m_slices = sliceLengths(workload, layerSite(workload, workload.layout.classes.front().seats.front(), 1));
+}
 
 StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
 {
     const Plan &plan = *m_work.plan;
     const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
-    StageCosts result = plan.profile ? profiledStage(m_work, stage, chunksPerStage(plan)) : computedStage(costs, stage);
+    StageCosts result = plan.profile ? profiledStage(m_work, stage, programChunks(plan)) : computedStage(costs, stage);
     addTail(result, costs, stage);
     return result;
 }
@@ -52,9 +70,16 @@ const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
 /// Replicas of the stage in the class's datacenter: the group that reduces without the WAN.
 int StageCoster::replicasHere(const PipelineClass &pipelines, int stage) const
 {
+    const int mirror = mirrorStage(*m_work.plan, stage);
     int replicas = 0;
-    for (const PipelineClass &other : m_work.layout.classes)
-        replicas += other.seats[std::size_t(stage)].datacenter == pipelines.seats[std::size_t(stage)].datacenter ? other.pipelines : 0;
+    const auto count = [&](const PipelineClass &other, int holder) {
+        replicas += other.seats[std::size_t(holder)].datacenter == pipelines.seats[std::size_t(stage)].datacenter ? other.pipelines : 0;
+    };
+    for (const PipelineClass &other : m_work.layout.classes) {
+        count(other, stage);
+        if (mirror != stage)
+            count(other, mirror);
+    }
     return replicas;
 }
 
@@ -67,16 +92,36 @@ const StageCoster::SiteCosts &StageCoster::at(StageSeat seat, int replicas)
             && known.site.data.ranks == replicas * m_work.plan->parallelism.context)
             return known;
     }
-    SiteCosts costs{layerSite(m_work, seat, replicas), fabric, perNode, {}, {}, {}, {}};
+    SiteCosts costs{layerSite(m_work, seat, replicas), fabric, perNode, {}, {}, {}, {}, {}};
     if (!m_work.plan->profile) {
         costs.dense = layerCost(m_work, costs.site, false);
         if (m_work.model.isMoe())
             costs.expert = layerCost(m_work, costs.site, true);
         costs.embedding = embeddingCost(m_work, costs.site);
         costs.head = headCost(m_work, costs.site);
+        addSlices(costs);
     }
     m_sites.push_back(costs);
     return m_sites.back();
+}
+
+void StageCoster::addSlices(SiteCosts &costs)
+{
+    int before = 0;
+    for (const int tokens : m_slices) {
+        const Workload slice = ofSlice(m_work, tokens);
+        const ChunkCost earlier = attentionToEarlier(slice, costs.site, before);
+        SiteCosts &of = costs.slices.emplace_back(SiteCosts{costs.site, costs.fabricGbps, costs.gpusPerNode, {}, {}, {}, {}, {}});
+        of.dense = layerCost(slice, costs.site, false);
+        of.dense += earlier;
+        if (m_work.model.isMoe()) {
+            of.expert = layerCost(slice, costs.site, true);
+            of.expert += earlier;
+        }
+        of.embedding = embeddingCost(slice, costs.site);
+        of.head = headCost(slice, costs.site);
+        before += tokens;
+    }
 }
 
 ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk) const
@@ -97,8 +142,12 @@ ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk
 StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
 {
     StageCosts result;
-    for (const StageChunk &chunk : m_work.layout.chunks[std::size_t(stage)])
-        result.chunks.push_back(chunkCost(costs, chunk));
+    for (const StageChunk &chunk : m_work.layout.chunks[std::size_t(stage)]) {
+        for (const SiteCosts &slice : costs.slices)
+            result.chunks.push_back(chunkCost(slice, chunk));
+        if (costs.slices.empty())
+            result.chunks.push_back(chunkCost(costs, chunk));
+    }
     return result;
 }
 
@@ -107,10 +156,12 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
     const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
     StageCosts result;
     if (m_work.plan->profile) {
-        result = profiledStage(m_work, stage, 1);
+        result.chunks = {profiledChunk(m_work, stage, 1)};
     } else {
         StageChunk whole;
-        for (const StageChunk &chunk : m_work.layout.chunks[std::size_t(stage)]) {
+        const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
+        for (std::size_t c = 0; c < chunks.size() / std::size_t(modelCopies(m_work.plan->schedule)); ++c) {
+            const StageChunk &chunk = chunks[c];   // of one copy: a micro-batch goes through one
             whole.layers += chunk.layers;
             whole.expertLayers += chunk.expertLayers;
             whole.hasEmbedding |= chunk.hasEmbedding;
@@ -127,7 +178,7 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
     const Plan &plan = *m_work.plan;
     const RankGroup &data = costs.site.data;
     if (plan.profile) {
-        const Bytes gradient = megabytes(plan.profile->parametersMb);
+        const Bytes gradient = megabytes(plan.profile->parametersMb) * modelCopies(plan.schedule);
         if (gradient.value > 0)
             result.reduce = result.lastBucket = allReduceTime(gradient, data);   // nothing of a profile hides
         return;
@@ -181,7 +232,7 @@ Bytes stageGradient(const Workload &workload, int stage)
 {
     const Plan &plan = *workload.plan;
     if (plan.profile)
-        return megabytes(plan.profile->parametersMb);
+        return megabytes(plan.profile->parametersMb) * modelCopies(plan.schedule);
     const Parallelism &p = plan.parallelism;
     const StageParameters parameters = stageParameters(workload, stage);
     return Bytes{workload.stack.gradientBytes * (parameters.dense * p.tensor + parameters.experts * p.expert * p.expertTensor)};
@@ -195,14 +246,15 @@ StageParameters stageParameters(const Workload &workload, int stage)
     const LayerParameters expert = model.isMoe() ? layerParameters(model, true) : LayerParameters{};
     StageParameters sum;
     const auto sharded = [&](const LayerParameters &l) { return (l.attention + l.mlp) / p.tensor + l.norms + l.router; };
-    for (const StageChunk &chunk : workload.layout.chunks[std::size_t(stage)]) {
+    const auto &chunks = workload.layout.chunks[std::size_t(stage)];
+    for (const StageChunk &chunk : chunks) {
         sum.dense += (chunk.layers - chunk.expertLayers) * sharded(dense) + chunk.expertLayers * sharded(expert);
         sum.experts += chunk.expertLayers * expert.experts / (p.expert * p.expertTensor);
         if (chunk.hasEmbedding)
             sum.dense += embeddingParameters(model) / p.tensor;
         if (chunk.hasHead)
             sum.dense += headParameters(model) / p.tensor;
-        if (chunk.hasHead && model.tiedEmbeddings && !workload.layout.chunks[std::size_t(stage)].front().hasEmbedding)
+        if (chunk.hasHead && model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
             sum.dense += double(model.vocab) * model.hidden / p.tensor;   // the tied matrix lives on both ends
     }
     return sum;

@@ -10,7 +10,7 @@ namespace trainyard {
 
 class StageCoster {
 public:
-    explicit StageCoster(const Workload &workload) : m_work(workload) {}
+    explicit StageCoster(const Workload &workload);
 
     /// Everything but what crosses datacenters.
     [[nodiscard]] StageCosts stage(const PipelineClass &pipelines, int stage);
@@ -18,6 +18,8 @@ public:
     [[nodiscard]] StageCosts wholeStage(const PipelineClass &pipelines, int stage);
     /// Where that stage computes; valid until the next call.
     [[nodiscard]] const LayerSite &site(const PipelineClass &pipelines, int stage);
+    /// Tokens of each slice, the same on every stage.
+    [[nodiscard]] const std::vector<int> &slices() const { return m_slices; }
 
 private:
     struct SiteCosts {
@@ -25,9 +27,11 @@ private:
         double fabricGbps;
         int gpusPerNode;
         ChunkCost dense, expert, embedding, head;
+        std::vector<SiteCosts> slices;   // the same for each slice of the tokens; empty where the schedule has none
     };
 
     const SiteCosts &at(StageSeat seat, int replicas);
+    void addSlices(SiteCosts &costs);
     [[nodiscard]] int replicasHere(const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
     [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk) const;
@@ -35,6 +39,7 @@ private:
 
     const Workload &m_work;
     std::vector<SiteCosts> m_sites;
+    std::vector<int> m_slices;
 };
 
 /// Gradient bytes of a whole stage, all its shards: what its replicas in different datacenters must exchange.

@@ -2,6 +2,7 @@
 #include "core/cost/wan_traffic.h"
 
 #include "core/cluster/wan.h"
+#include "core/schedule/chunks.h"
 
 #include <algorithm>
 #include <limits>
@@ -34,20 +35,20 @@ double nodeRate(const Workload &workload, const WanLink &link, StageSeat seat)
 } // namespace
 
 BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, StageSeat from, StageSeat to,
-                            const LayerSite &site, std::vector<WanLinkUse> &links)
+                            const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing)
 {
     const Plan &plan = *workload.plan;
     BoundaryTimes times;
     const double contextRanks = plan.profile ? 1 : plan.parallelism.context;
     for (int backward = 0; backward < 2; ++backward)
-        times.bytes[backward] = workload.boundaryBytes(backward == 1) * contextRanks;
+        times.bytes[backward] = workload.boundaryBytes(backward == 1) * crossing.tokens * contextRanks;
     if (from.datacenter == to.datacenter) {
         if (plan.profile)
             return times;   // a profile has no other cost than its own
         // The tensor group sends its slices side by side, each GPU over its own NIC (scatter-gather or sequence parallel).
         const bool sameNode = workload.layout.data * plan.parallelism.context * plan.parallelism.tensor * 2
                 <= workload.pool(from).gpusPerNode && from == to;
-        const double slice = workload.boundaryBytes(false) / plan.parallelism.tensor;
+        const double slice = workload.boundaryBytes(false) * crossing.tokens / plan.parallelism.tensor;
         const Seconds whole = transferTime(Bytes{slice}, 1, sameNode ? site.device : site.fabric);
         const Seconds seen = whole * (1 - std::clamp(workload.stack.pipelineOverlap, 0.0, 1.0));
         times.hold[0] = times.hold[1] = toNanoseconds(seen);
@@ -68,7 +69,7 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
         times.hold[backward] = toNanoseconds(Seconds{times.bytes[backward] / times.rateCap[backward]});
         times.latency[backward] = toNanoseconds(milliseconds(link.rttMs / 2));
         links[std::size_t(linkIndex)].bytes[std::size_t(way)]
-            += times.bytes[backward] * pipelines.microBatches * pipelines.pipelines;
+            += times.bytes[backward] * pipelines.microBatches * crossing.microBatches * pipelines.pipelines;
     }
     return times;
 }
@@ -80,8 +81,11 @@ Seconds wanReduceTime(const Workload &workload, int stage, Bytes gradient, std::
     const Cluster &cluster = workload.plan->cluster;
     struct Site { int datacenter; StageSeat seat; int nodes; };
     std::vector<Site> sites;
-    for (const PipelineClass &c : workload.layout.classes) {
-        const StageSeat seat = c.seats[std::size_t(stage)];
+    const int mirror = mirrorStage(*workload.plan, stage);
+    const int copies = mirror == stage ? 1 : 2;
+    for (std::size_t i = 0; i < workload.layout.classes.size() * std::size_t(copies); ++i) {
+        const PipelineClass &c = workload.layout.classes[i / std::size_t(copies)];
+        const StageSeat seat = c.seats[std::size_t(i % std::size_t(copies) == 0 ? stage : mirror)];
         auto site = std::find_if(sites.begin(), sites.end(), [&](const Site &s) { return s.datacenter == seat.datacenter; });
         if (site == sites.end())
             site = sites.insert(sites.end(), {seat.datacenter, seat, 0});
@@ -92,7 +96,7 @@ Seconds wanReduceTime(const Workload &workload, int stage, Bytes gradient, std::
         return {};
 
     std::sort(sites.begin(), sites.end(), [](const Site &a, const Site &b) { return a.datacenter < b.datacenter; });
-    const int stagesSharing = workload.plan->parallelism.pipeline;   // every stage reduces over the same links at the end
+    const int stagesSharing = workload.plan->parallelism.pipeline / copies;   // every stage reduces over the same links at the end
     struct Hop { double rate; double latency; int link; int way; };
     const auto hop = [&](const Site &a, const Site &b) -> Hop {
         const int index = cluster.linkBetween(cluster.datacenters[std::size_t(a.datacenter)].id,

@@ -29,7 +29,7 @@ Pipeline pipelineOf(const Workload &workload)
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
     Pipeline pipeline;
     pipeline.microBatches = fullest.microBatches;
-    pipeline.chunks = chunksPerStage(*workload.plan);
+    pipeline.chunks = programChunks(*workload.plan);
     const int count = workload.plan->parallelism.pipeline;
     pipeline.stages.reserve(std::size_t(count));
     for (int stage = 0; stage < count; ++stage) {

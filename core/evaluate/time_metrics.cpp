@@ -14,14 +14,26 @@ namespace {
 /// counts where the program has it: a last stage may be spared.
 OpSplit insideOperations(const StageCosts &stage, const PipelineCosts &pipeline, std::size_t device)
 {
-    std::vector<int> again(stage.chunks.size());
-    for (const Op &op : pipeline.program.order[device])
-        again[std::size_t(op.chunk)] += op.recomputes && (op.kind == OpKind::Backward || op.kind == OpKind::InputGrad);
+    const std::size_t chunks = stage.chunks.size();
+    std::vector<int> passes(chunks), again(chunks), pairs(chunks * chunks);   // pairs: [forward's chunk * chunks + backward's]
+    const Op *paired = nullptr;
+    for (const Op &op : pipeline.program.order[device]) {
+        const auto c = std::size_t(op.chunk);
+        passes[c] += makesGradient(op.kind);
+        again[c] += op.kind == OpKind::Recompute || (op.recomputes && makesGradient(op.kind));
+        if (paired)
+            ++pairs[std::size_t(paired->chunk) * chunks + c];
+        paired = op.kind == OpKind::PairedForward ? &op : nullptr;
+    }
     OpSplit sum;
-    for (std::size_t c = 0; c < stage.chunks.size(); ++c) {
+    for (std::size_t c = 0; c < chunks; ++c) {
         const ChunkCost &chunk = stage.chunks[c];
-        sum += (chunk.forward + chunk.inputGrad + chunk.weightGrad) * pipeline.program.shape.microBatches;
+        sum += (chunk.forward + chunk.inputGrad + chunk.weightGrad) * passes[c];
         sum += chunk.recompute * again[c];
+        for (std::size_t b = 0; b < chunks; ++b) {   // what a pair hides is expert traffic alone
+            const OpSplit backward = stage.chunks[b].inputGrad + stage.chunks[b].weightGrad;
+            sum.expert += (together(chunk.forward, backward).expert - chunk.forward.expert - backward.expert) * pairs[c * chunks + b];
+        }
     }
     return sum;
 }

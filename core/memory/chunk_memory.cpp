@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/chunk_memory.h"
 
+#include "core/schedule/chunks.h"
+
 #include <algorithm>
 
 namespace trainyard {
@@ -144,6 +146,17 @@ private:
     double m_logits = 0;           // vocabulary elements of a rank
 };
 
+/// Of 1 / slices of the tokens: all but the gradients of weights.
+ChunkMemory sliced(ChunkMemory m, int slices)
+{
+    for (double ChunkMemory::*part : {&ChunkMemory::kept, &ChunkMemory::whole, &ChunkMemory::ends, &ChunkMemory::loss, &ChunkMemory::forWeightGrads})
+        m.*part /= slices;
+    for (Transient *beside : {&m.forward, &m.backward, &m.sparedBackward})
+        for (double Transient::*part : {&Transient::kept, &Transient::logits, &Transient::recomputed, &Transient::gradients})
+            beside->*part /= slices;
+    return m;
+}
+
 } // namespace
 
 ActivationShape activationShape(const Workload &workload)
@@ -161,6 +174,8 @@ std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
     std::vector<ChunkMemory> chunks;
     for (const StageChunk &chunk : workload.layout.chunks[std::size_t(stage)])
         chunks.push_back(model.of(chunk));
+    if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices)   // counted as equally long
+        chunks.assign(std::size_t(workload.plan->parallelism.tokenSlices), sliced(chunks.front(), workload.plan->parallelism.tokenSlices));
     return chunks;
 }
 

@@ -33,6 +33,8 @@ public:
 
     void add(std::uint32_t span)
     {
+        if (m_timeline.kind[span] == WorkKind::ForwardBackward)
+            return addPair(span);
         const std::optional<OpKind> kind = opKind(m_timeline.kind[span]);
         if (!kind)
             return;
@@ -54,6 +56,15 @@ public:
     }
 
 private:
+    void addPair(std::uint32_t span)
+    {
+        const double forward = m_replay.run(OpKind::Forward, m_timeline.chunk[span], m_timeline.microBatch[span]);
+        const double backward = m_replay.run(OpKind::Backward, m_timeline.pairedChunk[span], m_timeline.pairedMicroBatch[span]);
+        m_highest = std::max({m_highest, forward, backward});
+        step(m_timeline.start[span], std::max(forward, backward));
+        step(m_timeline.end[span], m_replay.now());
+    }
+
     void step(Nanoseconds time, double held)
     {
         const std::int64_t bytes = std::llround(held);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/replay.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -12,6 +14,16 @@ void hold(Held &held, const ChunkMemory &c, bool isWhole, double sign, double ch
     held.ends += sign * c.ends;
     held.loss += sign * c.loss;
     held.inFlight += sign * chunkShare;
+}
+
+/// The order in which a device holds most. With bypass it may take every forward before the first gradient comes, but for
+/// the last device, which makes its gradients itself.
+std::vector<Op> fullestOrder(const Program &program, int device)
+{
+    std::vector<Op> order = program.order[std::size_t(device)];
+    if (program.rule == OrderRule::Bypass && device + 1 < program.shape.devices)
+        std::ranges::stable_partition(order, isForward, &Op::kind);
+    return order;
 }
 
 } // namespace
@@ -54,7 +66,9 @@ Fullest fullestMoment(const Program &program, int device, const std::vector<Chun
 {
     Replay replay(program, device, chunks, isRecomputing);
     Fullest fullest;
-    const std::vector<Op> &order = program.order[std::size_t(device)];
+    const std::vector<Op> &fixed = program.order[std::size_t(device)];
+    const std::vector<Op> bypassed = program.rule == OrderRule::Bypass ? fullestOrder(program, device) : std::vector<Op>{};
+    const std::vector<Op> &order = program.rule == OrderRule::Bypass ? bypassed : fixed;
     for (std::size_t i = 0; i < order.size(); ++i) {
         const double during = replay.run(order[i].kind, order[i].chunk, order[i].microBatch);
         if (during > fullest.total)
@@ -69,7 +83,7 @@ Held heldAt(const Fullest &moment, const Program &program, int device, const std
 {
     Replay replay(program, device, chunks, isRecomputing);
     Held held;
-    const std::vector<Op> &order = program.order[std::size_t(device)];
+    const std::vector<Op> order = fullestOrder(program, device);
     const double share = 1.0 / double(chunks.size());
     for (std::size_t i = 0; i <= moment.op && i < order.size(); ++i) {
         const Op &op = order[i];
@@ -78,6 +92,7 @@ Held heldAt(const Fullest &moment, const Program &program, int device, const std
         const bool isDuring = i == moment.op && !moment.isAfter;
         replay.run(op.kind, op.chunk, op.microBatch);
         switch (op.kind) {
+        case OpKind::PairedForward:
         case OpKind::Forward:
             hold(held, c, wasWhole, 1, share);
             if (isDuring)

@@ -35,6 +35,7 @@ public:
         const Sizes &c = m_sizes[std::size_t(chunk)];
         const bool isWhole = !m_isWhole.empty() && m_isWhole[index(chunk, microBatch)] != 0;
         switch (kind) {
+        case OpKind::PairedForward:   // its backward follows
         case OpKind::Forward: return (m_now += c.held[isWhole]) + c.forwardBeside;
         case OpKind::Recompute: return recompute(c, chunk, microBatch);
         case OpKind::WeightGrad: {

@@ -32,7 +32,7 @@ public:
                 m_elements.ends += double(m_model.vocab) * m_model.hidden / m_p.tensor;
         }
         m_elements.ends += m_elements.embedding;
-        m_shards = double(m_work.layout.data) * m_p.context;
+        m_shards = double(m_work.layout.data) * modelCopies(m_work.plan->schedule) * m_p.context;
         m_expertShards = std::max(1.0, m_shards * m_p.tensor / (m_p.expert * m_p.expertTensor));
     }
 

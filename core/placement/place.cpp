@@ -3,6 +3,7 @@
 
 #include "core/cluster/wan.h"
 #include "core/placement/seating.h"
+#include "core/schedule/chunks.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,6 +12,12 @@
 namespace trainyard {
 
 namespace {
+
+/// With several chunks a stage, dealt round and round, the last device hands on to the first.
+bool handsBack(const Plan &plan)
+{
+    return chunkPlacement(plan.schedule) == ChunkPlacement::Loop && chunksPerStage(plan) > 1;
+}
 
 struct Block { int datacenter, stages; };   // contiguous stages, in pipeline order
 
@@ -44,8 +51,7 @@ private:
         const int microBatches = (totalMicroBatches(*m_workload.plan) + m_data - 1) / m_data;
         double cost = 2 * fill + microBatches * slowest;
         if (stagesLeft == 0) {
-            // With several chunks a stage the last device hands on to the first, which needs a link of its own.
-            if (m_workload.plan->parallelism.virtualPipeline > 1 && m_path.size() > 1) {
+            if (handsBack(*m_workload.plan) && m_path.size() > 1) {
                 const std::optional<Hop> back = hopTo(std::size_t(m_path.front().datacenter));
                 if (!back)
                     return;
@@ -121,8 +127,7 @@ bool holds(const Seating &seating, const std::vector<Block> &blocks, int data)
 std::string missingLink(const Plan &plan, const std::vector<Block> &blocks)
 {
     const auto &datacenters = plan.cluster.datacenters;
-    // With several chunks a stage the last block hands on to the first.
-    for (std::size_t i = plan.parallelism.virtualPipeline > 1 ? 0 : 1; i < blocks.size(); ++i) {
+    for (std::size_t i = handsBack(plan) ? 0 : 1; i < blocks.size(); ++i) {
         const Block &before = blocks[(i + blocks.size() - 1) % blocks.size()];
         const Datacenter &a = datacenters[std::size_t(before.datacenter)], &b = datacenters[std::size_t(blocks[i].datacenter)];
         if (&a != &b && plan.cluster.linkBetween(a.id, b.id) < 0)

@@ -51,7 +51,7 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                           std::to_string(p.tensor) + " does not divide the model's " + std::to_string(model.heads) + " attention heads",
                           "a divisor of " + std::to_string(model.heads)});
     // The embedding and the head may have a virtual stage of their own, as in Llama 3 405B.
-    if (const int virtualStages = p.pipeline * chunksPerStage(plan); model.layers + 2 < virtualStages)
+    if (const int virtualStages = stagesInChain(chunkPlacement(plan.schedule), p.pipeline, chunksPerStage(plan)); model.layers + 2 < virtualStages)
         errors.push_back({ErrorCode::BadValue, "parallelism.pipeline",
                           std::to_string(virtualStages) + " virtual stages for " + std::to_string(model.layers) + " layers",
                           "at most one virtual stage a layer, and one each for embedding and head"});

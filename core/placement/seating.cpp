@@ -81,7 +81,7 @@ void Seating::makeClasses(Layout &layout) const
     const Plan &plan = *m_workload.plan;
     const int total = totalMicroBatches(plan);
     const int fewest = total / layout.data;
-    const bool dealsEvenly = plan.parallelism.virtualPipeline > 1 || fewest == 0;   // then the fullest stands for all
+    const bool dealsEvenly = chunksPerStage(plan) > 1 || fewest == 0;   // then the fullest stands for all
     const int fuller = dealsEvenly ? 0 : total % layout.data;   // the first replicas take one micro-batch more
     std::set<int> cuts{0, fuller};
     for (const Piece &piece : m_pieces)

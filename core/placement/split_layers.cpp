@@ -25,10 +25,11 @@ std::vector<int> evenLayers(int layers, int virtualStages)
 std::vector<int> givenLayers(const std::vector<int> &ofStages, int stages, int chunksPerStage, ChunkPlacement placement)
 {
     std::vector<int> count;
-    for (int q = 0; q < stages * chunksPerStage; ++q) {
+    const int chunks = stagesInChain(placement, stages, chunksPerStage) / stages;   // of one copy of the model
+    for (int q = 0; q < stagesInChain(placement, stages, chunksPerStage); ++q) {
         const int device = deviceAt(placement, stages, q), chunk = q / stages;
         const int layers = ofStages[ofStages.size() == 1 ? 0 : std::size_t(device)];
-        count.push_back((chunk + 1) * layers / chunksPerStage - chunk * layers / chunksPerStage);
+        count.push_back((chunk + 1) * layers / chunks - chunk * layers / chunks);
     }
     return count;
 }
@@ -38,19 +39,21 @@ std::vector<int> givenLayers(const std::vector<int> &ofStages, int stages, int c
 std::vector<std::vector<StageChunk>> splitLayers(const ModelSpec &model, int stages, int chunksPerStage, ChunkPlacement placement,
                                                  const std::vector<int> &layersOfStages)
 {
-    const int virtualStages = stages * chunksPerStage;
+    const int virtualStages = stagesInChain(placement, stages, chunksPerStage);   // of one copy of the model
     const std::vector<int> count = layersOfStages.empty() ? evenLayers(model.layers, virtualStages)
                                                           : givenLayers(layersOfStages, stages, chunksPerStage, placement);
     std::vector<std::vector<StageChunk>> chunks(static_cast<std::size_t>(stages));
     for (auto &ofStage : chunks)
         ofStage.resize(static_cast<std::size_t>(chunksPerStage));
     int layer = 0;
-    for (int q = 0; q < virtualStages; ++q) {
-        StageChunk &chunk = chunks[std::size_t(deviceAt(placement, stages, q))][std::size_t(q / stages)];
+    for (int i = 0; i < stages * chunksPerStage; ++i) {
+        const int q = i % virtualStages;
+        layer = q == 0 ? 0 : layer;   // the next copy
+        StageChunk &chunk = chunks[std::size_t(deviceAt(placement, stages, i))][std::size_t(i / stages)];
         chunk.firstLayer = layer;
         chunk.layers = count[std::size_t(q)];
-        for (int i = 0; i < chunk.layers; ++i)
-            chunk.expertLayers += model.isExpertLayer(layer + i);
+        for (int l = 0; l < chunk.layers; ++l)
+            chunk.expertLayers += model.isExpertLayer(layer + l);
         chunk.hasEmbedding = q == 0;
         chunk.hasHead = q == virtualStages - 1;
         layer += chunk.layers;

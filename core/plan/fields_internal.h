@@ -104,6 +104,7 @@ void describe(V &v, std::type_identity<Parallelism>)
     v.value(Key { .name = "expert", .doc = "Expert-parallel degree", .min = 1, .max = 4096 }, &Parallelism::expert);
     v.value(Key { .name = "expert_tensor", .doc = "Tensor-parallel degree of the experts", .min = 1, .max = 1024 }, &Parallelism::expertTensor);
     v.value(Key { .name = "virtual_pipeline", .doc = "Model chunks a stage holds", .min = 1, .max = 1024 }, &Parallelism::virtualPipeline);
+    v.value(Key { .name = "token_slices", .doc = "Pieces of a sequence that follow each other down the pipeline, under terapipe", .min = 1, .max = 1024 }, &Parallelism::tokenSlices);
     v.value(Key { .name = "sequence_parallel", .doc = "Split norms and dropout over the tensor group; default: tensor > 1" }, &Parallelism::sequenceParallel);
     v.value(Key { .name = "zero_stage", .doc = "Sharding over data-parallel ranks: 0 none, 1 optimizer, 2 and gradients, 3 and parameters", .max = 3 }, &Parallelism::zeroStage);
 }

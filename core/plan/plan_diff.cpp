@@ -54,6 +54,7 @@ constexpr std::array kLabels {
     Label { "parallelism.expert", "Expert parallel", "" },
     Label { "parallelism.expert_tensor", "Tensor parallel in experts", "" },
     Label { "parallelism.virtual_pipeline", "Virtual stages", "" },
+    Label { "parallelism.token_slices", "Token slices", "" },
     Label { "parallelism.sequence_parallel", "Sequence parallelism", "" },
     Label { "parallelism.zero_stage", "ZeRO stage", "" },
     Label { "stack", "Software stack", "" },

@@ -72,7 +72,11 @@ void writeSpan(const Timeline &timeline, std::size_t i, Place place, std::ostrea
     out << R"(","cat":")" << kind << R"(","ph":"X","ts":)" << microseconds(timeline.start[i]) << R"(,"dur":)"
         << microseconds(timeline.end[i] - timeline.start[i]) << R"(,"pid":)" << place.pid << R"(,"tid":)" << place.tid;
     if (timeline.microBatch[i] >= 0)
-        out << R"(,"args":{"micro_batch":)" << timeline.microBatch[i] << R"(,"chunk":)" << timeline.chunk[i] << '}';
+        out << R"(,"args":{"micro_batch":)" << timeline.microBatch[i] << R"(,"chunk":)" << timeline.chunk[i];
+    if (timeline.kind[i] == WorkKind::ForwardBackward)
+        out << R"(,"backward_micro_batch":)" << timeline.pairedMicroBatch[i] << R"(,"backward_chunk":)" << timeline.pairedChunk[i];
+    if (timeline.microBatch[i] >= 0)
+        out << '}';
     out << '}';
 }
 

@@ -101,6 +101,8 @@ std::string tooltip(const Timeline &timeline, std::uint32_t i)
     std::string text = toString(timeline.kind[i]);
     if (timeline.microBatch[i] >= 0)
         text += " \u00b7 micro-batch " + std::to_string(timeline.microBatch[i]);
+    if (timeline.kind[i] == WorkKind::ForwardBackward)
+        text += " and " + std::to_string(timeline.pairedMicroBatch[i]);
     const double length = toSeconds(timeline.end[i] - timeline.start[i]).value;
     return text + " \u00b7 " + secondsText(length) + " from " + secondsText(toSeconds(timeline.start[i]).value);
 }
@@ -115,7 +117,8 @@ void drawEachSpan(Chart &chart)
             // A hair's breadth between neighbours, so that equal ones can be told apart.
             chart.svg += rect(x, row.y, std::max(0.4, width - (width > 3 ? 0.6 : 0)), row.height, workClass(timeline.kind[i]), tooltip(timeline, i));
             if (width >= 17 && row.height >= kTrack && timeline.microBatch[i] >= 0) {
-                const bool isDark = timeline.kind[i] == WorkKind::Backward || timeline.kind[i] == WorkKind::InputGrad;
+                const bool isDark = timeline.kind[i] == WorkKind::Backward || timeline.kind[i] == WorkKind::InputGrad
+                    || timeline.kind[i] == WorkKind::ForwardBackward;
                 chart.svg += text(x + width / 2, row.y + 12.5, isDark ? "ink-light middle" : "ink-dark middle", std::to_string(timeline.microBatch[i]));
             }
         }

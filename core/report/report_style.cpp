@@ -35,6 +35,7 @@ svg .grid { stroke: var(--grid); } svg .track { fill: var(--idle); } svg .limit 
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 8px; font-size: 12px; color: var(--muted); }
 .legend svg { width: 11px; height: 11px; display: inline-block; margin-right: 6px; vertical-align: -1px; border-radius: 2px; } .legend b { color: var(--text); font-weight: 500; }
 .k-forward, .b-compute, .m-weights { fill: #56b4e9; } .k-backward, .m-gradients { fill: var(--backward); } .k-input-gradient { fill: #2a6fb5; }
+.k-forward-and-backward { fill: #4d6cd9; }
 .k-weight-gradient { fill: #8fa8d8; } .k-recompute { fill: #8a929e; } .k-pipeline-transfer, .b-pipeline { fill: #f0c862; }
 .k-wan-transfer, .b-wan, .m-activations { fill: #e69f00; } .k-collective, .b-tensor { fill: #9b7fd1; } .b-context { fill: #b79fe0; } .b-expert { fill: #6f56a8; }
 .k-gradient-reduce, .b-data, .m-optimizer { fill: #cc79a7; } .k-parameter-gather { fill: #dda9c6; } .k-optimizer, .b-optimizer { fill: #d55e00; }

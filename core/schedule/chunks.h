@@ -95,5 +95,15 @@ enum class ChunkPlacement : std::uint8_t { Loop, V, Bidirectional, Slices };
 {
     return chunksPerStage(plan.schedule, plan.parallelism.virtualPipeline);
 }
+/// Chunks of a device in the program: those of its layers, or the slices of the tokens.
+[[nodiscard]] inline int programChunks(const Plan &plan)
+{
+    return chunkPlacement(plan.schedule) == ChunkPlacement::Slices ? plan.parallelism.tokenSlices : chunksPerStage(plan);
+}
+/// The stage that holds the same layers in the other copy of the model; the stage itself where there is one copy.
+[[nodiscard]] inline int mirrorStage(const Plan &plan, int stage)
+{
+    return modelCopies(plan.schedule) == 2 ? plan.parallelism.pipeline - 1 - stage : stage;
+}
 
 } // namespace trainyard

@@ -199,8 +199,12 @@ void PipelineClassTasks::writeCollectives(Writer &writer, int device, const std:
     if (tail.reduce != kNoSpan) {
         writer.task(WorkKind::GradientReduce, costs);
         for (std::size_t e = 0; e < classes.size(); ++e)
-            if ((m_costs.reduceJoinsClasses || static_cast<int>(e) == m_index) && d < classes[e].m_tail.size())
-                writer.after(classes[e].m_tail[d].lastOp, m_at.reduce + static_cast<std::uint32_t>(d * classes.size() + e));
+            if ((m_costs.reduceJoinsClasses || static_cast<int>(e) == m_index) && d < classes[e].m_tail.size()) {
+                const auto lag = m_at.reduce + static_cast<std::uint32_t>(d * classes.size() + e);
+                writer.after(classes[e].m_tail[d].lastOp, lag);
+                if (m_program.placement == ChunkPlacement::Bidirectional)   // the other copy of the same layers
+                    writer.after(classes[e].m_tail[classes[e].m_tail.size() - 1 - d].lastOp, lag);
+            }
     }
     if (m_barrier != kNoSpan && device == 0) {
         writer.task(WorkKind::Collective, kNoDuration);

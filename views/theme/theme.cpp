@@ -98,6 +98,7 @@ QColor Theme::work(WorkKind kind) const
     case WorkKind::InputGrad: return QColor(0x2a6fb5);
     case WorkKind::WeightGrad: return QColor(0x8fa8d8);
     case WorkKind::Recompute: return QColor(0x8a929e);
+    case WorkKind::ForwardBackward: return QColor(0x4d6cd9);
     case WorkKind::PipelineTransfer: return QColor(0xf0c862);
     case WorkKind::WanTransfer: return QColor(0xe69f00);
     case WorkKind::Collective: return QColor(0x9b7fd1);

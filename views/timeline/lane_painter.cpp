@@ -239,6 +239,19 @@ void LanePainter::paintPattern(QImage &image, const QRect &bar, const QRect &cli
     }
 }
 
+namespace {
+
+/// The micro-batch as people count, both of a pair.
+QString microBatchLabel(const Timeline &timeline, std::uint32_t span)
+{
+    QString label = QString::number(timeline.microBatch[span] + 1);
+    if (timeline.kind[span] == WorkKind::ForwardBackward)
+        label += u'+' + QString::number(timeline.pairedMicroBatch[span] + 1);
+    return label;
+}
+
+} // namespace
+
 void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room, QRgb fill)
 {
     const Timeline &timeline = *state.timeline();
@@ -246,7 +259,7 @@ void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uin
     if (timeline.microBatch[span] < 0 || clip.height() < kLabelHeight * ratio || clip.width() < kLabelPad)
         return;
     const WorkKind kind = timeline.kind[span];
-    const QString number = QString::number(timeline.microBatch[span] + 1);
+    const QString number = microBatchLabel(timeline, span);
     const int width = m_labels.width(QString(number.size(), u'0'));
     const bool patterned = fillPattern(kind) != FillPattern::Plain;
     if (room < width + (patterned ? 4 * kLabelPad : 0))
@@ -285,7 +298,7 @@ void LanePainter::paintCriticalPath(QImage &image, const TimelineState &state, c
         const int width = std::max(1, device.width() - (device.width() >= kTellApart ? 1 : 0));
         for (int y = device.top(); y <= device.bottom(); ++y)
             std::fill_n(scanLine(image, y) + device.left(), device.isEmpty() ? 0 : width, color);
-        const QString number = QString::number(timeline.microBatch[span] + 1);
+        const QString number = microBatchLabel(timeline, span);
         if (timeline.microBatch[span] >= 0 && device.height() >= 9 * ratio && device.width() >= m_labels.width(number) + kLabelPad)
             m_labels.draw(image, device.center(), number, theme().workInk(kind).rgb(), device);
     }

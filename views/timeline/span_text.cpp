@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/span_text.h"
 
+#include "core/schedule/chunks.h"
 #include "models/text/format.h"
 #include "views/timeline/track_layout.h"
 
@@ -49,14 +50,20 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
     QString kind = QString::fromUtf8(toString(timeline.kind[span]));
     kind[0] = kind[0].toUpper();
     QStringList parts{kind};
-    if (timeline.microBatch[span] >= 0)
+    if (timeline.kind[span] == WorkKind::ForwardBackward)
+        parts << tr("micro-batches %1 and %2").arg(timeline.microBatch[span] + 1).arg(timeline.pairedMicroBatch[span] + 1);
+    else if (timeline.microBatch[span] >= 0)
         parts << tr("micro-batch %1").arg(timeline.microBatch[span] + 1);
     if (track.stream == Stream::Wan)
         parts << channelName(evaluation, track) << tr("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1);
     else
         parts << tr("stage %1").arg(track.stage + 1);
     if (track.stream != Stream::Wan && timeline.microBatch[span] >= 0 && hasChunks(evaluation, track.stage))
-        parts << tr("chunk %1").arg(timeline.chunk[span] + 1);
+        parts << (timeline.kind[span] == WorkKind::ForwardBackward
+                      ? tr("chunks %1 and %2").arg(timeline.chunk[span] + 1).arg(timeline.pairedChunk[span] + 1)
+                      : tr("chunk %1").arg(timeline.chunk[span] + 1));
+    else if (timeline.microBatch[span] >= 0 && chunkPlacement(evaluation.plan->schedule) == ChunkPlacement::Slices)
+        parts << tr("slice %1").arg(timeline.chunk[span] + 1);
     return parts.join(QStringLiteral(" · "));
 }
 
@@ -67,6 +74,8 @@ QString spanName(const Evaluation &evaluation, std::uint32_t span)
     QString name = QString::fromUtf8(toString(timeline.kind[span]));
     if (timeline.microBatch[span] >= 0)
         name += u' ' + QString::number(timeline.microBatch[span] + 1);
+    if (timeline.kind[span] == WorkKind::ForwardBackward)
+        name += tr(" and %1").arg(timeline.pairedMicroBatch[span] + 1);
     return track.stream == Stream::Wan ? name + u' ' + channelName(evaluation, track) : tr("%1 of stage %2").arg(name).arg(track.stage + 1);
 }
 
