@@ -174,11 +174,11 @@ void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec
     const Parallelism &now = plan.parallelism;
     std::set<int> values{1, 2, 3, 4, 6, 8, now.virtualPipeline};
     std::vector<Choice<int>> choices = numbers(values);
-    const bool turnsBack = chunkPlacement(plan.schedule) == ChunkPlacement::V;
+    const bool hasOwn = chunkPlacement(plan.schedule) != ChunkPlacement::Loop;   // a number of chunks that belongs to the schedule
     for (Choice<int> &c : choices) {
         if (c.value > 1 && now.pipeline < 2)
             c.blocked = "interleaving needs at least 2 pipeline stages";
-        else if (turnsBack && !acceptsChunks(plan.schedule, chunksPerStage(plan.schedule, c.value)))
+        else if (hasOwn && !acceptsChunks(plan.schedule, chunksPerStage(plan.schedule, c.value)))
             c.blocked = std::string(toString(plan.schedule)) + " has another number of chunks a stage";
         else if (model && !plan.profile && model->layers < c.value * now.pipeline)
             c.blocked = std::to_string(now.pipeline) + " stages of " + c.key + " chunks need "

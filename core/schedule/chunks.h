@@ -71,7 +71,9 @@ enum class ChunkPlacement : std::uint8_t { Loop, V, Bidirectional, Slices };
     case ScheduleKind::ZbV:
     case ScheduleKind::VHalf:
     case ScheduleKind::VMin:
-    case ScheduleKind::DualPipeV: return chunks == 2;
+    case ScheduleKind::DualPipe:
+    case ScheduleKind::DualPipeV:
+    case ScheduleKind::Chimera: return chunks == 2;
     case ScheduleKind::Hanayo: return chunks % 2 == 0;
     default: return chunks == 1;
     }

@@ -28,7 +28,9 @@ struct SpanFilter {
     /// Micro-batch and duration only; kind and track are asked apart.
     [[nodiscard]] bool matchesSpan(const Timeline &timeline, std::uint32_t span) const
     {
-        return (microBatch < 0 || timeline.microBatch[span] == microBatch) && timeline.end[span] - timeline.start[span] >= atLeast;
+        const bool isPair = timeline.kind[span] == WorkKind::ForwardBackward;
+        return (microBatch < 0 || timeline.microBatch[span] == microBatch || (isPair && timeline.pairedMicroBatch[span] == microBatch))
+            && timeline.end[span] - timeline.start[span] >= atLeast;
     }
     [[nodiscard]] bool matches(const Timeline &timeline, std::uint32_t span) const
     {

@@ -18,7 +18,7 @@ private slots:
     {
         const auto filter = parseSpanFilter(QStringLiteral("backward 12"));
         QVERIFY(filter);
-        QCOMPARE(filter->kinds, bit(WorkKind::Backward));
+        QCOMPARE(filter->kinds, bit(WorkKind::Backward) | bit(WorkKind::ForwardBackward));   // pairs have one too
         QCOMPARE(filter->microBatch, 11);
     }
 
@@ -39,10 +39,17 @@ private slots:
         QVERIFY(!filter->hasKind(WorkKind::Forward));
     }
 
+    void twoKindsAtOnceArePairs()
+    {
+        const auto filter = parseSpanFilter(QStringLiteral("backward forward"));
+        QVERIFY(filter);
+        QCOMPARE(filter->kinds, bit(WorkKind::ForwardBackward));
+    }
+
     void nonsenseIsNoFilter()
     {
         QVERIFY(!parseSpanFilter(QStringLiteral("quux")));
-        QVERIFY(!parseSpanFilter(QStringLiteral("backward forward")));
+        QVERIFY(!parseSpanFilter(QStringLiteral("backward wan")));
         QVERIFY(!parseSpanFilter(QStringLiteral("?")));
     }
 
