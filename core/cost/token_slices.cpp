@@ -34,7 +34,7 @@ std::vector<int> sliceLengths(const Workload &workload, const LayerSite &site)
     double a = 0;
     if (!plan.profile) {
         const Seconds whole = layerCost(workload, site, workload.model.isMoe()).forward.compute;
-        const Seconds core = attentionForward(*site.gpu, plan.workload.precision, attentionShape(workload, tokens, tokens));
+        const Seconds core = attentionForward(*site.gpu, plan.workload.precision, attentionShape(workload, tokens, tokens)) * (1 / workload.stack.kernelEfficiency);
         a = std::clamp(core / whole, 0.0, 1.0);
     }
     std::vector<int> lengths;
