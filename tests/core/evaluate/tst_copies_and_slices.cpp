@@ -151,7 +151,8 @@ void CopiesAndSlices::slicesTakeEquallyLongAndGetShorter()
         longest = std::max(longest, time);
         before += tokens;
     }
-    QVERIFY2(longest < 1.15 * shortest, qPrintable(QString::number(longest / shortest)));
+    // Equal where time is linear and quadratic in tokens; products and attention come in whole tiles and waves.
+    QVERIFY2(longest < 1.25 * shortest, qPrintable(QString::number(longest / shortest)));
 }
 
 void CopiesAndSlices::moreSlicesShortenTheBubble()
