@@ -64,11 +64,11 @@ const std::map<std::string, std::vector<std::string>> kFitted{
 /// Taken from a relative that has been fitted: Megatron-DeepSpeed runs the kernels of the Megatron-LM of 2021; what is not
 /// compiled costs the same in every framework of PyTorch.
 const std::map<std::string, std::map<std::string, std::string>> kInherited{
-    {"megatron-lm-2021", {{"eager_passes", "fsdp"}}},
-    {"megatron-lm-2022", {{"eager_passes", "fsdp"}}},
+    {"megatron-lm-2021", {{"eager_passes", "fsdp"}, {"narrow_efficiency", "megatron-core"}}},
+    {"megatron-lm-2022", {{"eager_passes", "fsdp"}, {"narrow_efficiency", "megatron-core"}}},
     {"megatron-core", {{"eager_passes", "fsdp"}, {"rowwise_cast_passes", "fsdp"}, {"async_tensor_overlap", "fsdp"}}},
-    {"megatron-deepspeed", {{"kernel_efficiency", "megatron-lm-2021"}, {"eager_passes", "fsdp"}}},
-    {"deepspeed", {{"kernel_efficiency", "megatron-lm-2021"}, {"host_us_per_kernel", "megatron-deepspeed"},
+    {"megatron-deepspeed", {{"kernel_efficiency", "megatron-lm-2021"}, {"narrow_efficiency", "megatron-core"}, {"eager_passes", "fsdp"}}},
+    {"deepspeed", {{"kernel_efficiency", "megatron-lm-2021"}, {"narrow_efficiency", "megatron-core"}, {"host_us_per_kernel", "megatron-deepspeed"},
                    {"elementwise_passes", "megatron-deepspeed"}, {"accumulation_bytes", "megatron-deepspeed"},
                    {"micro_batch_overhead_us", "megatron-deepspeed"}, {"iteration_overhead_ms", "megatron-deepspeed"},
                    {"eager_passes", "fsdp"}, {"parameter_overlap", "fsdp"}, {"overlap_slowdown", "fsdp"}}},
@@ -307,7 +307,7 @@ int main(int argc, char **argv)
     };
     Catalogue catalogue = builtinCatalogue();
     // Relatives first.
-    for (const char *id : {"fsdp", "megatron-lm-2021", "megatron-lm-2022", "megatron-core", "megatron-deepspeed", "deepspeed"}) {
+    for (const char *id : {"fsdp", "megatron-core", "megatron-lm-2021", "megatron-lm-2022", "megatron-deepspeed", "deepspeed"}) {
         StackSpec &stack = *std::find_if(catalogue.stacks.begin(), catalogue.stacks.end(), [&](const StackSpec &s) { return s.id == id; });
         OrderedJson &entry = entryOf(id);
         for (const auto &[key, relative] : kInherited.contains(id) ? kInherited.at(id) : std::map<std::string, std::string>{}) {

@@ -53,8 +53,10 @@ Errors unknownSources(const std::vector<std::string> &wanted, const std::vector<
         if (std::ranges::find(names, source) != names.end())
             continue;
         std::string right = nearestName(source, names);
-        for (std::size_t i = 0; right.empty() && i < names.size(); ++i)
-            right += names[i] + (i + 1 < names.size() ? ", " : "");
+        if (right.empty()) {
+            for (const std::string &name : names)
+                right += (right.empty() ? "one of " : ", ") + name;
+        }
         errors.push_back({ErrorCode::UnknownName, "--source " + source, "no rows are from this source", right});
     }
     return errors;

@@ -198,8 +198,7 @@ Expected<Costs> cost(const Workload &workload)
             if (placement == ChunkPlacement::Slices)
                 crossing.tokens = double(coster.slices()[std::size_t(q / devices)]) / plan.workload.sequenceLength;
             shape.boundaries.push_back(from == to || (q + 1) % inChain == 0 ? BoundaryTimes{}
-                                                  : boundaryTimes(workload, pipelines, pipelines.seats[std::size_t(from)],
-                                                                  pipelines.seats[std::size_t(to)], coster.site(pipelines, from),
+                                                  : boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from),
                                                                   costs.wanLinks, crossing));
         }
         ScheduleShape scheduled = shapeOf(workload, pipelines);

@@ -18,7 +18,7 @@ void addProjections(LayerTimer &timer, const ModelSpec &model)
 {
     const double h = model.hidden, a = model.heads, g = model.kvHeads, t = timer.tensor;
     if (model.attention == AttentionKind::Grouped) {
-        timer.product(timer.tokens, (a + 2 * g) * model.headDim / t, h);
+        timer.product(timer.tokens, (a / t + 2 * std::max(1.0, g / t)) * model.headDim, h);   // a rank has one key-value head at least
         timer.product(timer.tokens, h, a * model.headDim / t);
         return;
     }
@@ -76,7 +76,7 @@ void addTensorTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
     const Seconds one = isSplit ? reduceScatterTime(activation, site.tensor) + allGatherTime(activation, site.tensor)
                                 : allReduceTime(activation, site.tensor);
     const StackSpec &stack = workload.stack;
-    const double hidden = stack.asyncTensor ? stack.asyncTensorOverlap : stack.tensorOverlap;
+    const double hidden = stack.asyncTensor ? std::max(stack.asyncTensorOverlap, stack.tensorOverlap) : stack.tensorOverlap;
     const Seconds each = exposed(one, hidden) * times, stolen = one * (hidden * stack.overlapSlowdown * times);
     cost.forward.tensor += each;
     cost.forward.compute += stolen;
@@ -101,29 +101,44 @@ void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload 
 
 void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
 {
-    if (workload.plan->parallelism.expert <= 1)
-        return;
-    const Bytes dispatched{timer.element * timer.tokens / timer.spread * workload.model.hidden * workload.model.expertsPerToken};
-    const Seconds one = allToAllTime(dispatched, site.expert);   // dispatch, and combine the other way
-    cost.forward.expert += one * 2.0;
-    cost.inputGrad.expert += one * 2.0;
+    const Parallelism &p = workload.plan->parallelism;
+    const double tokens = timer.tokens / timer.spread, hidden = timer.element * workload.model.hidden;
+    Seconds there, back;
+    if (p.expert > 1 && workload.plan->moe.dispatch == MoeDispatch::Dedup) {   // a token crosses to a rank once
+        const ExpertTraffic traffic{tokens, Bytes{hidden}, workload.model.expertsPerToken};
+        there = expertDispatchTime(traffic, site.expert);
+        back = expertCombineTime(traffic, site.expert);
+    } else if (p.expert > 1) {
+        there = back = allToAllTime(Bytes{tokens * hidden * workload.model.expertsPerToken}, site.expert);
+    }
+    if (p.expertTensor > 1) {   // every rank of an expert sees the tokens of all of them, and adds up what they made
+        const Bytes routed{tokens * p.expertTensor * hidden * workload.model.expertsPerToken};
+        there += allGatherTime(routed, site.expertTensor);
+        back += reduceScatterTime(routed, site.expertTensor);
+    }
+    cost.forward.expert += there + back;
+    cost.inputGrad.expert += there + back;
 }
 
 /// Elements of one layer on one GPU, before data parallelism shards them.
-double layerElements(const Workload &workload, bool expertLayer)
+struct LayerElements { double dense = 0, experts = 0; };
+
+LayerElements layerElements(const Workload &workload, bool expertLayer)
 {
     const LayerParameters parameters = layerParameters(workload.model, expertLayer);
     const Parallelism &p = workload.plan->parallelism;
-    return (parameters.total() - parameters.experts) / p.tensor + parameters.experts / (p.expert * p.expertTensor);
+    return {(parameters.total() - parameters.experts) / p.tensor, parameters.experts / (p.expert * p.expertTensor)};
 }
 
 /// ZeRO-3 gathers a layer's weights before forward and before backward and scatters its gradients after, while the
-/// neighbour computes. Across a pipeline the weights stay gathered for the iteration (stage_coster's tail).
-void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, double elements)
+/// neighbour computes. Across a pipeline the weights may stay gathered for the iteration (stage_coster's tail).
+void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements)
 {
     const StackSpec &stack = workload.stack;
-    const Seconds gather = allGatherTime(Bytes{weightBytes(workload.plan->workload.precision) * elements}, site.data);
-    const Seconds scatter = reduceScatterTime(Bytes{stack.gradientBytes * elements}, site.data);
+    const double weight = weightBytes(workload.plan->workload.precision);
+    const Seconds gather = allGatherTime(Bytes{weight * elements.dense}, site.data) + allGatherTime(Bytes{weight * elements.experts}, site.expertData);
+    const Seconds scatter = reduceScatterTime(Bytes{stack.gradientBytes * elements.dense}, site.data)
+        + reduceScatterTime(Bytes{stack.gradientBytes * elements.experts}, site.expertData);
     const auto add = [&](OpSplit &split, Seconds traffic, Seconds compute) {
         const Seconds hidden = std::min(traffic, compute * stack.parameterOverlap);
         split.data += traffic - hidden;
@@ -144,15 +159,18 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
     site.gpu = &gpu;
     site.device = deviceLink(gpu, network);
     site.fabric = {gbitsPerSecond(workload.fabricGbps(seat)), &network.fabric};
-    // GPUs that reach each other without the fabric: the node, or the larger domain of rack-scale NVLink.
-    const int domain = std::max(workload.pool(seat).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
+    site.domain = std::max(workload.pool(seat).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
     const auto group = [&](int ranks, int stride) {
-        return RankGroup{ranks, std::clamp(domain / std::max(1, stride), 1, std::max(1, ranks)), site.device, site.fabric};
+        return RankGroup{ranks, std::clamp(site.domain / std::max(1, stride), 1, std::max(1, ranks)), site.device, site.fabric};
     };
     site.tensor = group(p.tensor, 1);
     site.context = group(p.context, p.tensor);
     site.expert = group(p.expert, p.expertTensor > 1 ? p.expertTensor : p.tensor > 1 && !p.usesSequenceParallel() ? p.tensor : 1);
+    site.expertTensor = group(p.expertTensor, 1);
     site.data = group(dataParallel * p.context, p.tensor);
+    // The ranks of all replicas hold each expert once for every expert * expertTensor of them, that far apart.
+    const int shard = p.expert * p.expertTensor;
+    site.expertData = group(std::max(1, dataParallel * p.context * p.tensor / shard), shard);
     return site;
 }
 
@@ -175,8 +193,8 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
     // Two norms (read, write), two residual additions (read two, write one), rotary embedding of queries and keys.
     const double rotary = model.learnedPositions ? 0 : 4.0 * (model.heads + model.kvHeads) * model.headDim * timer.tokens / timer.tensor;
     timer.elementwise(2 * 10 * timer.tokens / timer.spread * model.hidden + rotary, kNormKernels);
-    const double elements = layerElements(workload, expertLayer);
-    timer.accumulate(elements, expertLayer ? 6 : 4);
+    const LayerElements elements = layerElements(workload, expertLayer);
+    timer.accumulate(elements.dense + elements.experts, expertLayer ? 6 : 4);
     ChunkCost traffic;
     addTensorTraffic(traffic, timer, workload, site, expertLayer && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
     addContextTraffic(traffic, timer, workload, site);
@@ -203,7 +221,7 @@ ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
     if (timer.tensor > 1)
         traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes{bytes * timer.element / 2}, site.tensor) : allReduceTime(Bytes{bytes * timer.element / 2}, site.tensor);
     if (isShardedInLayers(workload, site))
-        addShardTraffic(traffic, timer, workload, site, elements);
+        addShardTraffic(traffic, timer, workload, site, {elements, 0});
     return timer.finish(traffic, Recompute::None);
 }
 
@@ -226,7 +244,7 @@ ChunkCost headCost(const Workload &workload, const LayerSite &site)
         traffic.forward.tensor += allReduceTime(Bytes{8 * timer.tokens}, site.tensor);   // row maxima and sums
     }
     if (isShardedInLayers(workload, site))
-        addShardTraffic(traffic, timer, workload, site, elements);
+        addShardTraffic(traffic, timer, workload, site, {elements, 0});
     return timer.finish(traffic, Recompute::None);
 }
 

@@ -12,8 +12,10 @@ namespace trainyard {
 
 struct LayerSite {                 // where a stage computes: what its layers see of the hardware
     const GpuSpec *gpu = nullptr;
+    int domain = 1;                // consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
     Link device, fabric;           // to GPUs of the same node; to other nodes
-    RankGroup tensor, context, expert, data;
+    RankGroup tensor, context, expert, expertTensor, data;
+    RankGroup expertData;          // replicas of one shard of the experts
 };
 
 /// `dataParallel` ranks of the seat's stage, in its own datacenter.

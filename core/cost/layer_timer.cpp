@@ -31,6 +31,7 @@ Precision attentionPrecision(Precision precision)
 
 LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
     : m_work(workload), m_gpu(*site.gpu), m_precision(workload.plan->workload.precision),
+      m_isNarrow(site.gpu->computePrecision(m_precision) >= Precision::Fp8),
       m_passes(workload.stack.compiled ? workload.stack.elementwisePasses : workload.stack.eagerPasses)
 {
     const Plan &plan = *workload.plan;
@@ -38,7 +39,7 @@ LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
     sequence = double(plan.workload.sequenceLength) / plan.parallelism.context;
     tokens = plan.workload.microBatch * sequence;
     spread = plan.parallelism.usesSequenceParallel() ? tensor : 1;
-    element = weightBytes(m_precision);
+    element = weightBytes(plan.workload.precision);
 }
 
 void LayerTimer::product(double m, double n, double k)
@@ -59,9 +60,9 @@ void LayerTimer::groupedProduct(double groups, double m, double n, double k)
 /// 8- and 4-bit operands are scaled and rounded first: read in 16 bits (twice where the scale is found), written in 8.
 void LayerTimer::addProduct(KernelWork &work, Seconds kernel, double operandElements) const
 {
-    work.products += kernel * (1 / (m_precision < Precision::Fp8 ? m_work.stack.kernelEfficiency : m_work.stack.narrowEfficiency));
+    work.products += kernel * (1 / (m_isNarrow ? m_work.stack.narrowEfficiency : m_work.stack.kernelEfficiency));
     work.launches += 1;
-    if (m_precision < Precision::Fp8 || operandElements <= 0)
+    if (!m_isNarrow || operandElements <= 0)
         return;
     const double passes = m_work.stack.float8Rowwise ? m_work.stack.rowwiseCastPasses : m_work.stack.castPasses;
     work.elementwise += memoryTime(3 * operandElements) * passes;
@@ -164,13 +165,17 @@ ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute
     close(cost.weightGrad, weightGrad.total(), hostTime(weightGrad));
     switch (recompute) {
     case Recompute::None: break;
-    case Recompute::Full: cost.recompute = cost.forward; break;
+    case Recompute::Full:   // of what is gathered already under ZeRO-3
+        cost.recompute = communication.forward;
+        cost.recompute.data = Seconds{};
+        close(cost.recompute, forward.total(), hostTime(forward));
+        break;
     case Recompute::Selective:
         // Operator by operator: every second product is saved, and the attention's output; the rest is made again.
         if (m_work.stack.operatorLevelSelective)
             close(cost.recompute, forward.products * 0.5 + forward.elementwise, hostTime(forward) * 0.5);
         else if (!m_work.stack.flashAttention)   // a fused kernel recomputes by itself, inside its backward
-            close(cost.recompute, core, microseconds(4 * m_work.stack.hostUsPerKernel));
+            close(cost.recompute, core, hostTime({{}, {}, {}, 4}));
         break;
     }
     return cost;

@@ -52,6 +52,7 @@ private:
     const Workload &m_work;
     const GpuSpec &m_gpu;
     Precision m_precision;
+    bool m_isNarrow;                   // products run in 8 or 4 bits; a chip without such units runs them in 16
     double m_passes;
 };
 

@@ -184,9 +184,7 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
         return;
     }
     const StageParameters parameters = stageParameters(m_work, stage);
-    const int expertShards = std::max(1, plan.parallelism.expert * plan.parallelism.expertTensor / plan.parallelism.tensor);
-    RankGroup expertData = data;   // replicas of an expert shard
-    expertData.ranks = std::max(1, data.ranks / expertShards);
+    const RankGroup &expertData = costs.site.expertData;
     const bool isSharded = plan.parallelism.zeroStage >= 1, isInLayers = isShardedInLayers(m_work, costs.site);
     const auto addReduction = [&](double elements, const RankGroup &group) {
         const double bucket = std::max(m_work.stack.gradientBucket, m_work.stack.gradientBucketPerRank * group.ranks);

@@ -32,11 +32,39 @@ double nodeRate(const Workload &workload, const WanLink &link, StageSeat seat)
     return std::min(nodePairThroughput(link, workload.plan->wan.tcpConnections).value, nics);
 }
 
+/// First GPU in its pool of one pipeline's stage, and how many it has; negative where the layout does not say.
+struct Position { int first = -1, gpus = 0; };
+
+Position positionOf(const Layout &layout, int stage, int pipeline)
+{
+    for (const GpuRun &run : layout.runs) {
+        if (run.stage != stage || pipeline < run.firstPipeline || pipeline >= run.firstPipeline + run.pipelines)
+            continue;
+        const int each = run.gpus / run.pipelines;
+        return {run.firstGpu + (pipeline - run.firstPipeline) * each, each};
+    }
+    return {};
+}
+
+/// Whether every pipeline of the class has both stages on GPUs that reach each other without the fabric; else the
+/// slowest crosses it. Pipelines repeat their places after one domain of GPUs.
+bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int from, int to, int domain)
+{
+    for (int i = 0; i < std::min(pipelines.pipelines, domain); ++i) {
+        const Position a = positionOf(layout, from, pipelines.firstPipeline + i), b = positionOf(layout, to, pipelines.firstPipeline + i);
+        if (a.first < 0 || b.first < 0 || a.first / domain != (a.first + a.gpus - 1) / domain || a.first / domain != b.first / domain
+            || b.first / domain != (b.first + b.gpus - 1) / domain)
+            return false;
+    }
+    return true;
+}
+
 } // namespace
 
-BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, StageSeat from, StageSeat to,
+BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, int fromStage, int toStage,
                             const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing)
 {
+    const StageSeat from = pipelines.seats[std::size_t(fromStage)], to = pipelines.seats[std::size_t(toStage)];
     const Plan &plan = *workload.plan;
     BoundaryTimes times;
     const double contextRanks = plan.profile ? 1 : plan.parallelism.context;
@@ -46,8 +74,7 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
         if (plan.profile)
             return times;   // a profile has no other cost than its own
         // The tensor group sends its slices side by side, each GPU over its own NIC (scatter-gather or sequence parallel).
-        const bool sameNode = workload.layout.data * plan.parallelism.context * plan.parallelism.tensor * 2
-                <= workload.pool(from).gpusPerNode && from == to;
+        const bool sameNode = from == to && staysInDomain(workload.layout, pipelines, fromStage, toStage, site.domain);
         const double slice = workload.boundaryBytes(false) * crossing.tokens / plan.parallelism.tensor;
         const Seconds whole = transferTime(Bytes{slice}, 1, sameNode ? site.device : site.fabric);
         const Seconds seen = whole * (1 - std::clamp(workload.stack.pipelineOverlap, 0.0, 1.0));

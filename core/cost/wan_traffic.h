@@ -11,8 +11,8 @@ namespace trainyard {
 /// What passes a boundary, as shares: of a micro-batch's tokens, and of the pipeline's micro-batches.
 struct Crossing { double tokens = 1, microBatches = 1; };
 
-/// The boundary of one pipeline between two seats (virtual stage q to q + 1); counts its bytes on the link.
-[[nodiscard]] BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, StageSeat from, StageSeat to,
+/// The boundary of one pipeline between two stages (virtual stage q to q + 1); counts its bytes on the link.
+[[nodiscard]] BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, int fromStage, int toStage,
                                           const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing = {});
 
 /// All-reduce of `gradient` bytes (the whole stage) among the datacenters that hold replicas of it: a ring over WAN

@@ -98,7 +98,7 @@ Judgement judged(const EvidenceKey &plan, KernelEvidence kernels, const Confiden
 
 KernelEvidence kernelEvidence(const EvidenceKey &key, const Workload &workload)
 {
-    KernelEvidence weakest = KernelEvidence::Measured;
+    KernelEvidence weakest = key.gpu.empty() ? KernelEvidence::SpecSheet : KernelEvidence::Measured;   // empty: described in the plan
     for (const auto &pools : workload.gpus) {
         for (const GpuSpec *gpu : pools) {
             if (gpu->id == key.gpu)
@@ -145,6 +145,15 @@ int evidenceDistance(const EvidenceKey &measured, const EvidenceKey &plan)
         + int(measured.precisionBits != plan.precisionBits) + int(measured.isMoe != plan.isMoe) + int(measured.reach < plan.reach);
 }
 
+/// Whether an override replaces what was fitted to the rows of its stack: they say less about the plan then.
+static bool changesFittedFigure(const Stack &stack)
+{
+    constexpr const char *kFitted[] = {"host_us_per_kernel", "kernel_efficiency", "narrow_efficiency", "elementwise_passes", "eager_passes",
+                                       "accumulation_bytes", "cast_passes", "rowwise_cast_passes", "expert_overhead_us",
+                                       "micro_batch_overhead_us", "iteration_overhead_ms"};
+    return std::ranges::any_of(kFitted, [&](const char *key) { return stack.overrides.contains(key); });
+}
+
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue)
 {
     const ConfidenceData &data = catalogue.confidence;
@@ -158,6 +167,8 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
             widen(worst.range, judgement.range);
         }
     }
+    if (changesFittedFigure(workload.plan->stack))
+        worst.label = std::max(worst.label, Label::SameFamily);
     widen(worst.range, data.repeats);
     Confidence &confidence = metrics.confidence;
     confidence.label = kLabels[std::size_t(worst.label)];

@@ -46,7 +46,7 @@ Pipeline pipelineOf(const Workload &workload)
         }
         pipeline.stages.push_back(times);
         if (stage + 1 < count) {
-            const BoundaryTimes b = boundaryTimes(workload, fullest, fullest.seats[std::size_t(stage)], fullest.seats[std::size_t(stage + 1)],
+            const BoundaryTimes b = boundaryTimes(workload, fullest, stage, stage + 1,
                                                   coster.site(fullest, stage), links);
             pipeline.edges.push_back({toSeconds(b.hold[0] + b.hold[1]).value / 2, toSeconds(b.latency[0]).value, b.isWan});
         }

@@ -138,7 +138,7 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
          "Activation offload is not modelled in this version: activations are counted on the GPU");
     note(plan.memory.optimizerOffload != OptimizerOffload::None, "memory.optimizer_offload",
          "Optimizer offload is not modelled in this version: states are counted on the GPU");
-    note(plan.moe.dispatch != MoeDispatch::Flat, "moe.dispatch", "Expert dispatch is modelled as flat all-to-all in this version");
+    note(plan.moe.dispatch != MoeDispatch::Flat && plan.moe.dispatch != MoeDispatch::Dedup, "moe.dispatch", "Expert dispatch is modelled as flat all-to-all in this version");
     note(plan.heterogeneity.compute != Share::Even || plan.heterogeneity.state != Share::Even, "heterogeneity",
          "Balancing unequal GPUs is not modelled in this version: shares are even");
     note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");

@@ -45,7 +45,7 @@ OperandFormat operandFormat(const GpuSpec &gpu, Precision precision)
     case Precision::Nvfp4: return OperandFormat::Fp4;
     case Precision::Mxfp8: return OperandFormat::Block8;
     // Block scaling is a recipe of its own also where the chip has only plain 8-bit units.
-    case Precision::Fp8: return precision == Precision::Mxfp8 ? OperandFormat::Block8 : OperandFormat::Fp8;
+    case Precision::Fp8: return precision == Precision::Mxfp8 || precision == Precision::Nvfp4 ? OperandFormat::Block8 : OperandFormat::Fp8;
     case Precision::Fp32:
     case Precision::Tf32:
     case Precision::Fp16:

@@ -112,6 +112,9 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             const GpuSpec *spec = pools[p].inlineGpu ? &*pools[p].inlineGpu : catalogue.gpu(pools[p].gpu);
             if (!spec)
                 errors.push_back(unknownName(pointer(d, p, "gpu"), "GPU", pools[p].gpu, idsOf(catalogue.gpus)));
+            if (spec && pools[p].gpusPerNode > 1 && pools[p].nodes > 0 && spec->linkGBps <= 0 && spec->pcieGBps <= 0)
+                errors.push_back({ErrorCode::BadValue, pointer(d, p, "gpu.pcie_gbytes_per_s"), "the GPUs of a node have no way to each other",
+                                  "pcie_gbytes_per_s or link_gbytes_per_s, above 0"});
             row.push_back(spec);
         }
     }

@@ -69,6 +69,11 @@ private slots:
     void balancedContextRanksWaitForNoLongestRow();
     void shardedLayersShowWhatComputeCannotHide();
     void theLastBucketHidesBehindNothing();
+    void replicasOfExpertsTalkOverTheFabric();
+    void eightBitsOnAChipWithoutThemAreNoFaster();
+    void recomputationFindsShardedWeightsGathered();
+    void aBoundaryBetweenNodesUsesTheFabric();
+    void expertTensorRanksTalk();
 };
 
 void TestLayerCost::aBackwardTakesAboutTwoForwards()
@@ -242,6 +247,78 @@ void TestLayerCost::theLastBucketHidesBehindNothing()
     const double twenty = early(with(plan, "gradient_bucket", 4e8)), two = early(with(plan, "gradient_bucket", 4e9));
     QVERIFY2(std::abs(twenty - 0.95) < 0.01, qPrintable(QString::number(twenty)));
     QVERIFY2(std::abs(two - 0.5) < 0.01, qPrintable(QString::number(two)));
+}
+
+void TestLayerCost::replicasOfExpertsTalkOverTheFabric()
+{
+    // Experts over all 8 GPUs of a node: the replicas of each lie in other nodes, 8 ranks apart.
+    Plan plan = bare();
+    plan.workload.model = "mixtral-8x7b";
+    plan.cluster.datacenters = {site("a", 8)};
+    plan.parallelism.expert = 8;
+    const Costed c = costed(plan);
+    QCOMPARE(c.site.expertData.ranks, 8);
+    QCOMPARE(c.site.expertData.ranksPerNode, 1);
+    // Reduced in at least 4 bytes a parameter x 7/8 over one NIC.
+    StageCoster coster(c.work);
+    const StageParameters parameters = stageParameters(c.work, 0);
+    const double fabric = 400e9 / 8;
+    QVERIFY(coster.stage(c.work.layout.classes.front(), 0).reduce.value > parameters.experts * 4 * 7 / 8 / fabric);
+}
+
+void TestLayerCost::eightBitsOnAChipWithoutThemAreNoFaster()
+{
+    Plan plan = bare();
+    plan.cluster.datacenters = {site("a", 1, "a100-sxm-80gb")};
+    plan = with(with(plan, "kernel_efficiency", 0.8), "narrow_efficiency", 1);
+    const double sixteen = seconds(costed(plan).layer.forward);
+    for (const Precision narrow : {Precision::Fp8, Precision::Mxfp8, Precision::Nvfp4}) {
+        plan.workload.precision = narrow;
+        QCOMPARE(seconds(costed(with(plan, "cast_passes", 3)).layer.forward), sixteen);
+    }
+}
+
+void TestLayerCost::recomputationFindsShardedWeightsGathered()
+{
+    Plan plan = bare();
+    plan.cluster.datacenters = {site("a", 8)};
+    plan.parallelism.zeroStage = 3;
+    plan.memory.recompute = Recompute::Full;
+    const Costed c = costed(plan);
+    QVERIFY(c.layer.forward.data.value > 0);
+    QCOMPARE(c.layer.recompute.data.value, 0.0);
+}
+
+void TestLayerCost::aBoundaryBetweenNodesUsesTheFabric()
+{
+    // Four stages of four replicas on two nodes of eight: stages 1 and 2 sit in different nodes.
+    Plan plan = oneSite(2, 4);
+    plan.stack.name = "ideal";
+    plan.parallelism.tensor = 1;
+    plan.parallelism.data = 4;
+    const auto time = [&](double fabricGbps) {
+        Plan changed = plan;
+        changed.cluster.datacenters.front().fabricGbpsPerGpu = fabricGbps;
+        return *evaluated(changed)->metrics.iterationTime;
+    };
+    QVERIFY(time(10) > time(100));
+    QVERIFY(time(100) > time(400));
+    plan.cluster.datacenters = {site("a", 2, "gb200-186gb", 8)};   // one rack of NVLink: nothing leaves it
+    QCOMPARE(time(10), time(400));
+}
+
+void TestLayerCost::expertTensorRanksTalk()
+{
+    Plan plan = bare();
+    plan.workload.model = "mixtral-8x7b";
+    plan.parallelism.tensor = 4;
+    auto costOf = [](const Plan &p) {
+        const Costed c = costed(p);
+        return layerCost(c.work, c.site, true).forward.expert.value;
+    };
+    QCOMPARE(costOf(plan), 0.0);
+    plan.parallelism.expertTensor = 4;
+    QVERIFY(costOf(plan) > 0);
 }
 
 QTEST_APPLESS_MAIN(TestLayerCost)
