@@ -39,7 +39,7 @@ struct Screen {
 void repaint(benchmark::State &state)
 {
     Screen screen(state.range(0));
-    const TimeRange whole = screen.view.state().whole;
+    const TimeInterval whole = screen.view.state().whole;
     const Nanoseconds length = whole.length() / state.range(1);
     const Nanoseconds begin = state.range(1) == 1 ? 0 : whole.length() / 2;
     Nanoseconds nudge = 0;

@@ -127,7 +127,7 @@ public:
             w.trainingTokens = real(1, 1e14);
         w.extra = extra();
         Parallelism &s = p.parallelism;
-        s = { whole(1, 8), whole(1, 64), {}, whole(1, 4), whole(1, 4), whole(1, 4), whole(1, 8), {}, whole(0, 3), extra() };
+        s = { whole(1, 8), whole(1, 64), {}, whole(1, 4), whole(1, 4), whole(1, 4), whole(1, 8), whole(1, 16), {}, whole(0, 3), extra() };
         if (coin())
             s.data = whole(1, 64);
         if (coin())
