@@ -14,6 +14,8 @@ FileKind kindOf(const QByteArray &content)
     if (object[QStringLiteral("format")].toString() == QStringLiteral("trainyard.plan")
         || (object.contains(QStringLiteral("cluster")) && object.contains(QStringLiteral("workload"))))
         return FileKind::Plan;
+    if (object[QStringLiteral("format")].toString() == QStringLiteral("trainyard.validation"))
+        return FileKind::ValidationRows;
     // A broken plan is still meant as one, so that its faults are shown.
     if (object.isEmpty() && content.contains("trainyard.plan"))
         return FileKind::Plan;

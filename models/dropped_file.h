@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-enum class FileKind { Plan, ModelConfig, Unknown };
+enum class FileKind { Plan, ModelConfig, ValidationRows, Unknown };
 
 [[nodiscard]] FileKind kindOf(const QByteArray &content);
 

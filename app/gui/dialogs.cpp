@@ -41,9 +41,19 @@ QString Dialogs::configToOpen(QWidget *parent, const QString &folder)
     return QFileDialog::getOpenFileName(parent, tr("Use a model's config.json"), folder, tr("Hugging Face model configuration (*.json)"));
 }
 
+QString Dialogs::rowsToOpen(QWidget *parent, const QString &folder)
+{
+    return QFileDialog::getOpenFileName(parent, tr("Validate rows of your own"), folder, tr("Rows with measurements (*.json);;All files (*)"));
+}
+
+QString Dialogs::csvToSave(QWidget *parent, const QString &suggestion)
+{
+    return QFileDialog::getSaveFileName(parent, tr("Save the table"), suggestion, tr("Comma-separated values (*.csv)"));
+}
+
 QString Dialogs::pictureToSave(QWidget *parent, const QString &suggestion)
 {
-    return QFileDialog::getSaveFileName(parent, tr("Save a picture of the window"), suggestion, tr("Pictures (*.png)"));
+    return QFileDialog::getSaveFileName(parent, tr("Save a picture"), suggestion, tr("Pictures (*.png)"));
 }
 
 Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planName)

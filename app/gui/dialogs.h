@@ -11,6 +11,8 @@ public:
     QString planToOpen(QWidget *parent, const QString &folder) override;
     QString planToSave(QWidget *parent, const QString &suggestion) override;
     QString configToOpen(QWidget *parent, const QString &folder) override;
+    QString rowsToOpen(QWidget *parent, const QString &folder) override;
+    QString csvToSave(QWidget *parent, const QString &suggestion) override;
     QString pictureToSave(QWidget *parent, const QString &suggestion) override;
     Unsaved unsavedChanges(QWidget *parent, const QString &planName) override;
     void about(QWidget *parent) override;

@@ -42,7 +42,7 @@ int run(QApplication &application, const Options &options)
     if (isPicture) {
         window.setMinimumSize(0, 0);
         window.resize(options.size);
-        new Screenshot(window, options.screenshot, options.size);
+        new Screenshot(window, options.screenshot, options.size, options.showsValidation);
     } else {
         window.restorePlaces();
         window.files().offerRecovery();
@@ -54,6 +54,10 @@ int run(QApplication &application, const Options &options)
     else
         window.files().openAtStart(options.plan);
     window.show();
+    if (options.showsValidation) {
+        // Opening a plan brings the workbench; the page that was asked for comes after it.
+        QObject::connect(&document, &PlanDocument::replaced, &window, [&window] { window.showValidation(); }, Qt::SingleShotConnection);
+    }
     return QApplication::exec();
 }
 

@@ -47,7 +47,8 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     const QCommandLineOption screenshot(QStringLiteral("screenshot"), tr("Render the main window into a PNG file and exit."), QStringLiteral("OUT.png"));
     const QCommandLineOption size(QStringLiteral("size"), tr("Size of the screenshot, 1440x900 unless told."), QStringLiteral("WIDTHxHEIGHT"));
     const QCommandLineOption theme(QStringLiteral("theme"), tr("system, light, dark or high-contrast."), QStringLiteral("NAME"));
-    parser.addOptions({screenshot, size, theme});
+    const QCommandLineOption page(QStringLiteral("page"), tr("What to show: plan or validation."), QStringLiteral("NAME"), QStringLiteral("plan"));
+    parser.addOptions({screenshot, size, theme, page});
     parser.addPositionalArgument(QStringLiteral("PLAN"), tr("Plan file to open; the first sample unless told."), QStringLiteral("[PLAN]"));
     if (!parser.parse(QStringList{QCoreApplication::applicationFilePath()} + arguments))
         return std::unexpected(parser.errorText());
@@ -67,6 +68,9 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
             return std::unexpected(tr("--size %1: expected WIDTHxHEIGHT such as 1440x900").arg(parser.value(size)));
         options.size = *parsed;
     }
+    options.showsValidation = parser.value(page) == QStringLiteral("validation");
+    if (!options.showsValidation && parser.value(page) != QStringLiteral("plan"))
+        return std::unexpected(tr("--page %1: expected plan or validation").arg(parser.value(page)));
     if (parser.isSet(theme)) {
         options.theme = parseTheme(parser.value(theme));
         if (!options.theme)

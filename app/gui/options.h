@@ -17,6 +17,7 @@ struct Options {
     QString plan;                          // path; empty: the first sample
     QString screenshot;                    // path of a PNG; empty: show the window
     QSize size{1440, 900};                 // of the screenshot
+    bool showsValidation = false;          // the validation page instead of the workbench
     std::optional<ThemeKind> theme;
 };
 

@@ -16,13 +16,24 @@ constexpr int kSettleMs = 400, kEffectsMs = 8000, kGiveUpMs = 120000;
 
 } // namespace
 
-Screenshot::Screenshot(MainWindow &window, QString path, QSize size)
+Screenshot::Screenshot(MainWindow &window, QString path, QSize size, bool isOfValidation)
     : QObject(&window), m_window(window), m_path(std::move(path)), m_size(size)
 {
     m_settle.setSingleShot(true);
     m_giveUp.setSingleShot(true);
     connect(&m_settle, &QTimer::timeout, this, &Screenshot::take);
     connect(&m_giveUp, &QTimer::timeout, this, [this] { fail(tr("the evaluation did not finish in time")); });
+    m_giveUp.start(kGiveUpMs);
+    connect(&window.document(), &PlanDocument::openFailed, this, [this](const QString &, const Errors &errors) {
+        QStringList lines;
+        for (const Error &error : errors)
+            lines << QString::fromStdString(toString(error));
+        fail(lines.join(QStringLiteral("\ntrainyard: ")));
+    });
+    if (isOfValidation) {
+        connect(&window.validationRunner(), &ValidationRunner::finished, this, [this] { m_settle.start(kSettleMs); });
+        return;
+    }
     connect(&window.bridge(), &EvaluationBridge::evaluationFinished, this, [this] { m_settle.start(kEffectsMs); });
     connect(&window.effects(), &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
         if (effects->complete && effects->plan == m_window.document().plan() && m_window.bridge().evaluation())
@@ -31,13 +42,6 @@ Screenshot::Screenshot(MainWindow &window, QString path, QSize size)
     connect(&window.bridge(), &EvaluationBridge::evaluationFailed, this, [this](const PlanPtr &, const Errors &errors) {
         fail(errors.empty() ? tr("the plan cannot be evaluated") : QString::fromStdString(toString(errors.front())));
     });
-    connect(&window.document(), &PlanDocument::openFailed, this, [this](const QString &, const Errors &errors) {
-        QStringList lines;
-        for (const Error &error : errors)
-            lines << QString::fromStdString(toString(error));
-        fail(lines.join(QStringLiteral("\ntrainyard: ")));
-    });
-    m_giveUp.start(kGiveUpMs);
 }
 
 void Screenshot::take()

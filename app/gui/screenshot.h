@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `trainyard --screenshot`: waits until the window shows a finished evaluation, renders it and ends the program.
+// `trainyard --screenshot`: waits until the window shows a finished evaluation, or a finished validation, renders it and
+// ends the program.
 
 #include "views/window/main_window.h"
 
@@ -12,7 +13,7 @@ namespace trainyard {
 class Screenshot : public QObject {
     Q_OBJECT
 public:
-    Screenshot(MainWindow &window, QString path, QSize size);
+    Screenshot(MainWindow &window, QString path, QSize size, bool isOfValidation);
 
 private:
     void take();

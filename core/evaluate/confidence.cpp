@@ -96,6 +96,27 @@ Judgement judged(const EvidenceKey &plan, KernelEvidence kernels, const Confiden
     return {Label::Extrapolated, nearestSpread(data, plan, 0)};
 }
 
+/// Marks the spreads that a plan's range was read from, as judged() reads them; `distance` as it was given there.
+void markUsed(const ConfidenceData &data, const EvidenceKey &plan, int distance, std::vector<bool> &isUsed)
+{
+    const auto mark = [&](auto &&isMeant) {
+        int rows = 0;
+        for (std::size_t i = 0; i < data.spreads.size(); ++i) {
+            if (isMeant(data.spreads[i])) {
+                isUsed[i] = true;
+                rows += data.spreads[i].rows;
+            }
+        }
+        return rows;
+    };
+    const auto isCalibrating = [&](const ResidualSpread &s) { return s.rows >= kFewestRows && evidenceDistance(s.key, plan) == 0; };
+    if (mark([&](const ResidualSpread &s) { return isCalibrating(s) && s.key.reach == plan.reach; }) > 0 || mark(isCalibrating) > 0)
+        return;
+    int sum = 0;
+    for (int d = 0; d <= kFurthest && (d <= distance || sum < kEnoughRows); ++d)
+        sum += mark([&](const ResidualSpread &s) { return evidenceDistance(s.key, plan) == d; });
+}
+
 KernelEvidence kernelEvidence(const EvidenceKey &key, const Workload &workload)
 {
     KernelEvidence weakest = key.gpu.empty() ? KernelEvidence::SpecSheet : KernelEvidence::Measured;   // empty: described in the plan
@@ -176,6 +197,21 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
         confidence.iterationLow = *metrics.iterationTime * (1 + worst.range.low);
         confidence.iterationHigh = *metrics.iterationTime * (1 + worst.range.high);
     }
+}
+
+int evidenceRows(const Evaluation &evaluation, const Catalogue &catalogue)
+{
+    if (!evaluation.plan || evaluation.plan->profile)
+        return 0;
+    const ConfidenceData &data = catalogue.confidence;
+    const int distance = evaluation.metrics.confidence.label == kLabels[std::size_t(Label::SameFamily)] ? 1 : 0;
+    std::vector<bool> isUsed(data.spreads.size());
+    for (const EvidenceKey &key : evidenceKeys(*evaluation.plan, evaluation.model, evaluation.layout, catalogue))
+        markUsed(data, key, distance, isUsed);
+    int rows = 0;
+    for (std::size_t i = 0; i < isUsed.size(); ++i)
+        rows += isUsed[i] ? data.spreads[i].rows : 0;
+    return rows;
 }
 
 } // namespace trainyard

@@ -21,4 +21,8 @@ inline constexpr int kOtherArchitecture = 10;
 /// Fills label and range; needs the iteration time.
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue);
 
+/// Published rows that an evaluation's label and range rest on: those of its own kind where it is calibrated, else those of
+/// its nearest relatives. 0 where the plan brings measured stage times of its own.
+[[nodiscard]] int evidenceRows(const Evaluation &evaluation, const Catalogue &catalogue);
+
 } // namespace trainyard

@@ -22,6 +22,10 @@ private slots:
         QVERIFY(kindOf(R"({"model_type": "llama", "hidden_size": 4096})") == FileKind::ModelConfig);
         QVERIFY(kindOf(R"({"n_embd": 768})") == FileKind::ModelConfig);
     }
+    void measuredRowsAreKnownByTheirFormat()
+    {
+        QVERIFY(kindOf(R"({"format": "trainyard.validation", "version": 1, "rows": []})") == FileKind::ValidationRows);
+    }
     void anythingElseIsUnknown()
     {
         QVERIFY(kindOf("") == FileKind::Unknown);

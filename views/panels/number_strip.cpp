@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/number_strip.h"
 
+#include "models/text/confidence_text.h"
 #include "models/text/format.h"
 #include "views/panels/number_card.h"
 #include "views/theme/theme.h"
@@ -116,9 +117,8 @@ Ink inkOf(const Kind &kind, double before, double after)
 QString detailOf(const Kind &kind, const Evaluation &evaluation)
 {
     const Metrics &m = evaluation.metrics;
-    if (&kind == &kKinds[0] && m.confidence.iterationLow && m.confidence.iterationHigh)
-        return QObject::tr("Predicted %1 to %2 (%3).").arg(formatSeconds(*m.confidence.iterationLow), formatSeconds(*m.confidence.iterationHigh),
-                                                          QString::fromStdString(m.confidence.label));
+    if (&kind == &kKinds[0] && !m.confidence.label.empty())
+        return QStringLiteral("%1. %2").arg(confidenceText(m), basisText(m.confidence, 0));
     if (&kind == &kKinds[4] && fullest(m))
         return QObject::tr("Stage %1. The framework allocates %2 at its peak.").arg(fullest(m)->stage + 1).arg(formatBytes(double(fullest(m)->peak)));
     if (&kind == &kKinds[5] && busiestLink(m) && evaluation.plan) {

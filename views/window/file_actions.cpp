@@ -78,6 +78,11 @@ void FileActions::openSample(const QString &path)
     afterUnsavedHandled([this, path] { m_document.openAsNew(path); });
 }
 
+void FileActions::startWith(const PlanPtr &plan)
+{
+    afterUnsavedHandled([this, plan] { m_document.startNew(plan); });
+}
+
 void FileActions::open()
 {
     if (const QString path = m_prompts.planToOpen(m_window, folder()); !path.isEmpty())
@@ -103,8 +108,10 @@ void FileActions::openDropped(const QString &path)
             open(path);
         else if (kind == FileKind::ModelConfig)
             useModelConfig(path);
+        else if (kind == FileKind::ValidationRows)
+            emit rowsDropped(path);
         else
-            showErrors(QStringLiteral("open"), tr("“%1” is neither a plan nor a model's config.json.").arg(QFileInfo(path).fileName()), {});
+            showErrors(QStringLiteral("open"), tr("“%1” is neither a plan, nor a model's config.json, nor a file of measured rows.").arg(QFileInfo(path).fileName()), {});
     });
 }
 

@@ -22,10 +22,11 @@ public:
 
     void startNew();
     void openSample(const QString &path);
+    void startWith(const PlanPtr &plan);   // untitled
     void open();
     void open(const QString &path);
     void openAtStart(const QString &path); // else the first sample, so that there is something to work on
-    void openDropped(const QString &path); // a plan or a Hugging Face config.json, told by its content
+    void openDropped(const QString &path); // a plan, a Hugging Face config.json or measured rows, told by its content
     void chooseModelConfig();
     void save();
     void saveAs();
@@ -37,11 +38,15 @@ public:
     /// Offers what other windows left behind, without a dialog.
     void offerRecovery();
 
+    [[nodiscard]] QString folder() const;  // where the last files were
+
+signals:
+    void rowsDropped(const QString &path);
+
 private:
     void connectDocument();
     void useModelConfig(const QString &path);
     void showErrors(const QString &kind, const QString &headline, const Errors &errors);
-    [[nodiscard]] QString folder() const;
 
     PlanDocument &m_document;
     RecentFiles &m_recent;

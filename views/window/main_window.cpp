@@ -7,11 +7,14 @@
 #include "views/commands/shortcut_overlay.h"
 #include "views/panels/strategy_panel.h"
 #include "views/timeline/timeline_view.h"
+#include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
 #include "views/window/message_bar.h"
 #include "views/window/prompts.h"
+#include "views/window/status_line.h"
 #include "views/window/top_bar.h"
 #include "views/window/tour_strip.h"
+#include "views/window/validation_actions.h"
 #include "views/window/window_commands.h"
 
 #include <QApplication>
@@ -21,6 +24,7 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QSettings>
+#include <QStackedWidget>
 #include <QTimer>
 #include <QVBoxLayout>
 
@@ -42,9 +46,10 @@ QString droppedFile(const QMimeData *data)
 } // namespace
 
 MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts &prompts, QWidget *parent)
-    : QMainWindow(parent), m_models(models), m_recent(recent), m_prompts(prompts), m_theme(rememberedTheme()), m_commands(this),
-      m_workbench(new Workbench(models)), m_messages(new MessageBar), m_tour(new TourStrip),
+    : QMainWindow(parent), m_models(models), m_recent(recent), m_prompts(prompts), m_theme(rememberedTheme()), m_commands(this), m_runner(models.catalogue),
+      m_workbench(new Workbench(models)), m_validation(new ValidationPage(m_runner)), m_pages(new QStackedWidget), m_messages(new MessageBar), m_tour(new TourStrip),
       m_files(new FileActions(models.document, recent, prompts, *m_messages, this)),
+      m_validationActions(new ValidationActions(*m_validation, *m_files, prompts, *m_messages, this)),
       m_palette(new CommandPalette(m_commands, this)), m_overlay(new ShortcutOverlay(m_commands, this))
 {
     addCommands(m_commands, *this, prompts);
@@ -61,7 +66,9 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     noticeLayout->addWidget(m_messages);
     noticeLayout->addWidget(m_tour);
     layout->addWidget(notices);
-    layout->addWidget(m_workbench, 1);
+    m_pages->addWidget(m_workbench);
+    m_pages->addWidget(m_validation);
+    layout->addWidget(m_pages, 1);
     setCentralWidget(central);
     setMinimumSize(kLeast);
     resize(kFirst);
@@ -91,6 +98,13 @@ void MainWindow::connectModels()
         if (plan == m_models.document.plan())
             showErrors(errors);
     });
+    connect(&document, &PlanDocument::replaced, this, &MainWindow::showWorkbench);
+    connect(m_files, &FileActions::rowsDropped, this, [this](const QString &path) {
+        m_validation->run(path);
+        showValidation();
+    });
+    connect(m_validation, &ValidationPage::closed, this, &MainWindow::showWorkbench);
+    connect(m_workbench->status, &StatusLine::validationRequested, this, &MainWindow::showValidation);
     connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);
     connect(m_top->samplesMenu(), &QMenu::aboutToShow, this, &MainWindow::fillSamplesMenu);
     connect(m_tour, &TourStrip::stepShown, this, [this](int step) {
@@ -164,6 +178,23 @@ void MainWindow::setThemeKind(ThemeKind kind)
     QSettings().setValue(QStringLiteral("theme"), QString::fromLatin1(kThemeNames[std::size_t(kind)]));
     applyTheme(*qApp, kind);
     m_commands.refreshIcons();
+    m_commands.refresh();
+}
+
+void MainWindow::showValidation()
+{
+    m_files->commitTyped();
+    m_pages->setCurrentWidget(m_validation);
+    m_validation->open();
+    m_commands.refresh();
+}
+
+void MainWindow::showWorkbench()
+{
+    if (m_pages->currentWidget() == m_workbench)
+        return;
+    m_pages->setCurrentWidget(m_workbench);
+    m_workbench->map->setFocus(Qt::OtherFocusReason);
     m_commands.refresh();
 }
 

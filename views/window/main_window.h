@@ -1,14 +1,17 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: top bar, messages, tour and the workbench, with its title, its geometry, its theme, what is dropped on it
+// The window: top bar, messages, tour, and the workbench or the validation page, with its title, its geometry, its theme, what is dropped on it
 // and what happens on closing. Commands live in window_commands, files in file_actions. GUI thread.
 
 #include "models/recent_files.h"
+#include "models/validation/validation_runner.h"
 #include "views/commands/command_registry.h"
 #include "views/theme/theme.h"
 #include "views/window/workbench.h"
 
 #include <QMainWindow>
+
+class QStackedWidget;
 
 namespace trainyard {
 
@@ -19,6 +22,8 @@ class Prompts;
 class ShortcutOverlay;
 class TopBar;
 class TourStrip;
+class ValidationActions;
+class ValidationPage;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -36,10 +41,14 @@ public:
     [[nodiscard]] ShortcutOverlay &overlay() { return *m_overlay; }
     [[nodiscard]] MessageBar &messages() { return *m_messages; }
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
+    [[nodiscard]] ValidationPage &validation() { return *m_validation; }
+    [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
 
     [[nodiscard]] ThemeKind themeKind() const { return m_theme; }
     void setThemeKind(ThemeKind kind);     // remembered
     void savePicture();
+    void showValidation();                 // runs it where there is no result yet
+    void showWorkbench();
     void restorePlaces();                  // geometry and splitters as they were left
 
     static ThemeKind rememberedTheme();
@@ -64,10 +73,14 @@ private:
     bool m_isEvaluated = false;                 // the document's plan has an evaluation
     bool m_mayClose = false;               // unsaved changes have been dealt with
     CommandRegistry m_commands;
+    ValidationRunner m_runner;
     Workbench *m_workbench;
+    ValidationPage *m_validation;
+    QStackedWidget *m_pages;               // workbench, validation
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;
+    ValidationActions *m_validationActions;
     TopBar *m_top = nullptr;
     CommandPalette *m_palette;
     ShortcutOverlay *m_overlay;

@@ -18,6 +18,8 @@ public:
     virtual QString planToOpen(QWidget *parent, const QString &folder) = 0;
     virtual QString planToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual QString configToOpen(QWidget *parent, const QString &folder) = 0;
+    virtual QString rowsToOpen(QWidget *parent, const QString &folder) = 0;      // of a validation
+    virtual QString csvToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual QString pictureToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual Unsaved unsavedChanges(QWidget *parent, const QString &planName) = 0;
     virtual void about(QWidget *parent) = 0;

@@ -2,6 +2,7 @@
 #include "views/window/status_line.h"
 
 #include "models/text/format.h"
+#include "views/panels/confidence_label.h"
 #include "views/theme/theme.h"
 
 #include <QHBoxLayout>
@@ -34,25 +35,17 @@ QString engineText(const Metrics &metrics)
     return text;
 }
 
-QString trustText(const Metrics &metrics)
-{
-    const Confidence &confidence = metrics.confidence;
-    if (confidence.label.empty() || !metrics.iterationTime)
-        return {};
-    QString text = QString::fromStdString(confidence.label);
-    if (confidence.iterationLow && confidence.iterationHigh)
-        text = StatusLine::tr("%1 to %2 (%3)").arg(formatSeconds(*confidence.iterationLow), formatSeconds(*confidence.iterationHigh), text);
-    return StatusLine::tr(" · predicted %1").arg(text);
-}
-
 } // namespace
 
-StatusLine::StatusLine(QWidget *parent) : QWidget(parent), m_left(new QLabel(this)), m_right(new QLabel(this))
+StatusLine::StatusLine(QWidget *parent) : QWidget(parent), m_left(new QLabel(this)), m_right(new QLabel(this)), m_confidence(new ConfidenceLabel(this))
 {
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(Theme::kPad, 0, Theme::kPad, 4);
     row->addWidget(m_left, 1);
     row->addWidget(m_right);
+    row->addSpacing(Theme::kPad);
+    row->addWidget(m_confidence);
+    connect(m_confidence, &ConfidenceLabel::clicked, this, &StatusLine::validationRequested);
     for (QLabel *label : {m_left, m_right})
         label->setFont(uiFont(-1));
     m_left->setForegroundRole(QPalette::PlaceholderText);
@@ -62,9 +55,10 @@ StatusLine::StatusLine(QWidget *parent) : QWidget(parent), m_left(new QLabel(thi
     setAccessibleName(tr("Status"));
 }
 
-void StatusLine::setEvaluation(const EvaluationPtr &evaluation)
+void StatusLine::setEvaluation(const EvaluationPtr &evaluation, int evidence)
 {
     m_evaluation = evaluation;
+    m_evidence = evidence;
     m_errors.reset();
     refresh();
 }
@@ -92,7 +86,7 @@ QString StatusLine::verdict() const
         state = dot(t.warning) + (warnings == 1 ? tr("1 warning") : tr("%1 warnings").arg(qlonglong(warnings)));
     else
         state = dot(t.good) + tr("No problems");
-    return state + trustText(m_evaluation->metrics);
+    return state;
 }
 
 void StatusLine::setPreview(const QString &text)
@@ -117,6 +111,8 @@ void StatusLine::refresh()
     const QString state = m_isStale ? tr("Evaluating…") : m_evaluation ? engineText(m_evaluation->metrics) : QString();
     m_left->setText(m_preview.isEmpty() ? state : tr("If dropped: %1").arg(m_preview));
     m_right->setText(verdict());
+    m_confidence->setMetrics(m_evaluation ? &m_evaluation->metrics : nullptr, m_evidence);
+    m_confidence->setStale(m_isStale);
 }
 
 void StatusLine::changeEvent(QEvent *event)

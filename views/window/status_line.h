@@ -14,19 +14,24 @@ class QLabel;
 
 namespace trainyard {
 
+class ConfidenceLabel;
+
 class StatusLine : public QWidget {
     Q_OBJECT
 public:
     explicit StatusLine(QWidget *parent = nullptr);
 
-    void setEvaluation(const EvaluationPtr &evaluation);
+    /// `evidence`: published rows that the confidence rests on; 0: unknown.
+    void setEvaluation(const EvaluationPtr &evaluation, int evidence = 0);
     void setErrors(const Errors &errors);
     void setPreview(const QString &text);  // empty: none
     void setStale(bool isStale);
     [[nodiscard]] QString text() const;
+    [[nodiscard]] ConfidenceLabel &confidence() { return *m_confidence; }
 
 signals:
     void problemsRequested();
+    void validationRequested();
 
 protected:
     void mousePressEvent(QMouseEvent *event) override;
@@ -39,6 +44,8 @@ private:
     EvaluationPtr m_evaluation;            // null where it failed
     std::optional<Errors> m_errors;        // why it failed
     QLabel *m_left, *m_right;
+    ConfidenceLabel *m_confidence;
+    int m_evidence = 0;
     QString m_preview;
     bool m_isStale = false;
 };

@@ -71,7 +71,12 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
     };
     for (const auto &entry : panels)
         registry.add({.id = QLatin1String(entry.id), .group = group, .text = text(entry.label), .shortcuts = {QKeySequence(Qt::ALT | entry.key)},
-                      .run = [&bench, panel = entry.panel] { bench.reveal(panel); }});
+                      .run = [&window, &bench, panel = entry.panel] {
+                          window.showWorkbench();
+                          bench.reveal(panel);
+                      }});
+    registry.add({.id = "view.validation", .group = group, .text = text("Go to the &validation"), .shortcuts = {QKeySequence(Qt::ALT | Qt::Key_9)}, .icon = "info",
+                  .run = [&window] { window.showValidation(); }});
     registry.add({.id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] { bench.resetLayout(); }});
     registry.add({.id = "view.fullScreen", .group = group, .text = text("&Full screen"), .shortcuts = {QKeySequence(Qt::Key_F11)},
                   .run = [&window] { window.setWindowState(window.windowState() ^ Qt::WindowFullScreen); },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/workbench.h"
 
+#include "core/evaluate/confidence.h"
 #include "views/cluster/cluster_map.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
@@ -189,7 +190,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     map->setEvaluation(evaluation);
     timeline->setEvaluation(evaluation);
     curves->setEvaluation(evaluation);
-    status->setEvaluation(evaluation);
+    status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue));
     alignCurves();             // the width of the labels may have changed
     if (m_isPanelPreview && evaluation->plan != m_models.document.plan())
         return;

@@ -31,6 +31,7 @@ Plan planOn(const std::string &gpu, int nodes = 1)
 struct Answer {
     std::string label;
     double low = 0, high = 0;      // relative to the iteration
+    int rows = 0;                  // that it rests on
 };
 
 Answer confidenceOf(Plan plan, std::vector<ResidualSpread> spreads)
@@ -45,7 +46,7 @@ Answer confidenceOf(Plan plan, std::vector<ResidualSpread> spreads)
     if (!metrics.iterationTime)
         qFatal("nothing was evaluated");
     return {metrics.confidence.label, *metrics.confidence.iterationLow / *metrics.iterationTime - 1,
-            *metrics.confidence.iterationHigh / *metrics.iterationTime - 1};
+            *metrics.confidence.iterationHigh / *metrics.iterationTime - 1, evidenceRows(**evaluation, catalogue)};
 }
 
 } // namespace
@@ -139,6 +140,18 @@ private slots:
         Plan plan = planOn("v100-sxm-32gb");
         plan.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
         COMPARE_ANSWER(confidenceOf(plan, {}), "calibrated", -0.07, 0.06);
+    }
+
+    void aLabelTellsOnHowManyRowsItRests()
+    {
+        const ResidualSpread own{onA100(), 9, {-0.1, 0.05}}, wider{onA100("megatron-core", Reach::Fabric), 7, {-0.1, 0.1}}, other{onA100("fsdp"), 10, {-0.3, 0.3}};
+        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), {own, wider, other}).rows, 9);    // calibrated: its own alone
+        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), {wider, other}).rows, 7);         // rows over a network cover one node
+        QCOMPARE(confidenceOf(planOn("a100-sxm-40gb"), {own, wider}).rows, 9 + 7);       // all of the family
+        QCOMPARE(confidenceOf(planOn("h100-sxm-80gb"), {own, other}).rows, 9 + 10);      // further until ten are together
+        Plan measured = planOn("v100-sxm-32gb");
+        measured.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
+        QCOMPARE(confidenceOf(measured, {own}).rows, 0);
     }
 
     void nineTenthsOfTheRowsLieInsideARange()

@@ -20,13 +20,15 @@
 namespace trainyard {
 
 struct SetAnswers final : Prompts {
-    QString open, save, config, picture;
+    QString open, save, config, picture, rows, csv;
     Unsaved unsaved = Unsaved::Cancel;
     int asked = 0, abouts = 0;
 
     QString planToOpen(QWidget *, const QString &) override { return open; }
     QString planToSave(QWidget *, const QString &) override { return save; }
     QString configToOpen(QWidget *, const QString &) override { return config; }
+    QString rowsToOpen(QWidget *, const QString &) override { return rows; }
+    QString csvToSave(QWidget *, const QString &) override { return csv; }
     QString pictureToSave(QWidget *, const QString &) override { return picture; }
     Unsaved unsavedChanges(QWidget *, const QString &) override
     {

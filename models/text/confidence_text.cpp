@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/text/confidence_text.h"
+
+#include "models/text/format.h"
+
+#include <QObject>
+#include <QStringList>
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+struct Label {
+    const char *name, *meaning;
+};
+
+constexpr std::array<Label, 4> kLabels{{
+    {"spec sheet", QT_TRANSLATE_NOOP("QObject", "Nobody has measured the kernels of some GPU of this plan: its speed is derived from its specification.")},
+    {"extrapolated", QT_TRANSLATE_NOOP("QObject", "No published run resembles this plan: the range is that of the nearest ones, which differ from it in several respects.")},
+    {"same family", QT_TRANSLATE_NOOP("QObject", "Published runs that differ from this plan in one respect, such as the stack or a sister GPU, were predicted within this range.")},
+    {"calibrated", QT_TRANSLATE_NOOP("QObject", "Published runs on the same GPU, software stack and precision were predicted within this range, nine in ten of them.")},
+}};
+
+} // namespace
+
+QString rangeText(const Confidence &confidence)
+{
+    if (!confidence.iterationLow || !confidence.iterationHigh)
+        return {};
+    QString low = formatSeconds(*confidence.iterationLow);
+    const QString high = formatSeconds(*confidence.iterationHigh);
+    const QString unit = high.section(u' ', 1);
+    if (low.section(u' ', 1) == unit)
+        low = low.section(u' ', 0, 0);
+    return QObject::tr("%1 to %2").arg(low, high);
+}
+
+QString confidenceText(const Metrics &metrics)
+{
+    QStringList parts;
+    if (metrics.iterationTime)
+        parts << formatSeconds(*metrics.iterationTime);
+    if (const QString range = rangeText(metrics.confidence); !range.isEmpty())
+        parts << range;
+    if (!metrics.confidence.label.empty())
+        parts << QString::fromStdString(metrics.confidence.label);
+    return parts.join(QStringLiteral(", "));
+}
+
+int trustLevel(const std::string &label)
+{
+    const auto found = std::ranges::find(kLabels, label, &Label::name);
+    return found == kLabels.end() ? 0 : int(found - kLabels.begin());
+}
+
+QString meaningOf(const std::string &label)
+{
+    const auto found = std::ranges::find(kLabels, label, &Label::name);
+    return found == kLabels.end() ? QString() : QObject::tr(found->meaning);
+}
+
+QString basisText(const Confidence &confidence, int rows)
+{
+    QStringList sentences{meaningOf(confidence.label)};
+    if (rows > 0)
+        sentences << (rows == 1 ? QObject::tr("It rests on one published row.") : QObject::tr("It rests on %L1 published rows.").arg(rows));
+    sentences.removeAll(QString());
+    return sentences.join(u' ');
+}
+
+} // namespace trainyard

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/validation/text_table_model.h"
+
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+QString text(const std::string &utf8) { return QString::fromStdString(utf8); }
+
+Tone toneOf(Verdict verdict)
+{
+    return verdict == Verdict::Met ? Tone::Good : verdict == Verdict::Missed ? Tone::Bad : verdict == Verdict::AimMissed ? Tone::Warning : Tone::Muted;
+}
+
+} // namespace
+
+void TextTableModel::setTable(TextTable table)
+{
+    beginResetModel();
+    m_table = std::move(table);
+    endResetModel();
+}
+
+int TextTableModel::rowCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : int(m_table.lines.size());
+}
+
+int TextTableModel::columnCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : int(m_table.titles.size());
+}
+
+QVariant TextTableModel::data(const QModelIndex &index, int role) const
+{
+    if (!index.isValid())
+        return {};
+    const TextTable::Line &line = m_table.lines[std::size_t(index.row())];
+    switch (role) {
+    case Qt::DisplayRole:
+    case SortRole: return line.cells.value(index.column());
+    case Qt::ToolTipRole: return line.hint.isEmpty() ? line.cells.value(index.column()) : line.hint;
+    case ToneRole: return int(index.column() + 1 == int(m_table.titles.size()) ? line.tone : Tone::Plain);
+    case SourceIndexRole: return index.column() == 0 && line.sourceIndex >= 0 ? QVariant(line.sourceIndex) : QVariant();
+    default: return {};
+    }
+}
+
+QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal)
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter));
+    return role == Qt::DisplayRole ? QVariant(m_table.titles.value(section)) : QVariant();
+}
+
+TextTable gateTable(const ValidatedRows &rows)
+{
+    TextTable table{{TextTableModel::tr("Gate"), TextTableModel::tr("Figures"), TextTableModel::tr("Measure"), TextTableModel::tr("Demanded"),
+                     TextTableModel::tr("Reached"), TextTableModel::tr("Verdict")}, {}};
+    for (const GateOutcome &outcome : rows.validation.gates) {
+        table.lines.push_back({{text(gateText(outcome.gate)), QStringLiteral("%L1").arg(outcome.n), statisticText(outcome.gate.statistic),
+                                text(limitText(outcome.gate)), text(reachedText(outcome)), text(verdictText(outcome))},
+                               toneOf(verdictOf(outcome)), sourceIndex(rows, outcome.gate.source), {}});
+    }
+    return table;
+}
+
+TextTable leftOutTable(const ValidatedRows &rows)
+{
+    TextTable table{{TextTableModel::tr("Source"), TextTableModel::tr("Row"), TextTableModel::tr("Why it is left out")}, {}};
+    for (const LeftOutRow &row : rows.leftOut)
+        table.lines.push_back({{text(row.source), text(row.id), text(row.reason)}, Tone::Muted, sourceIndex(rows, row.source), {}});
+    return table;
+}
+
+TextTable faultTable(const Errors &errors)
+{
+    TextTable table{{TextTableModel::tr("Place"), TextTableModel::tr("Fault"), TextTableModel::tr("Expected")}, {}};
+    for (const Error &error : errors)
+        table.lines.push_back({{text(error.where), text(error.what), text(error.right)}, Tone::Muted, -1, text(toString(error))});
+    return table;
+}
+
+} // namespace trainyard

@@ -1,0 +1,49 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A table of ready-made texts, for lists that need no more than that: the gates, the rows that are left out. GUI thread.
+
+#include "models/validation/source_summary.h"
+#include "models/validation/table_roles.h"
+
+#include <QAbstractTableModel>
+#include <QStringList>
+
+#include <vector>
+
+namespace trainyard {
+
+struct TextTable {
+    struct Line {
+        QStringList cells;
+        Tone tone = Tone::Plain;           // of the last cell
+        int sourceIndex = -1;
+        QString hint;
+    };
+    QStringList titles;
+    std::vector<Line> lines;
+};
+
+class TextTableModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    using QAbstractTableModel::QAbstractTableModel;
+
+    void setTable(TextTable table);
+
+    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+private:
+    TextTable m_table;
+};
+
+/// What the model has to reach, and whether it does.
+[[nodiscard]] TextTable gateTable(const ValidatedRows &rows);
+/// Published rows that are not used, and why.
+[[nodiscard]] TextTable leftOutTable(const ValidatedRows &rows);
+/// One line a fault of a file of rows: where, what, and what would be right.
+[[nodiscard]] TextTable faultTable(const Errors &errors);
+
+} // namespace trainyard

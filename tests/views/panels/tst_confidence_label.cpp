@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/confidence_label.h"
+
+#include "hand_made.h"
+#include "models/text/confidence_text.h"
+#include "views/theme/theme.h"
+#include "views/window/status_line.h"
+
+#include <QApplication>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace trainyard;
+
+class ConfidenceLabelTest : public QObject {
+    Q_OBJECT
+private:
+    static Metrics metrics(const char *label)
+    {
+        Metrics m;
+        m.iterationTime = 1.42;
+        m.confidence.label = label;
+        m.confidence.iterationLow = 1.31;
+        m.confidence.iterationHigh = 1.55;
+        return m;
+    }
+
+private slots:
+    void initTestCase() { applyTheme(*qApp, ThemeKind::Dark); }
+
+    void timeRangeAndLabelAreInOneLine()
+    {
+        ConfidenceLabel label;
+        const Metrics m = metrics("calibrated");
+        label.setMetrics(&m, 0);
+        QCOMPARE(label.text(), QStringLiteral("1.42 s, 1.31 to 1.55 s, calibrated"));
+        QVERIFY(label.accessibleName().contains(label.text()));
+    }
+    void aRangeAcrossUnitsNamesBoth()
+    {
+        Metrics m = metrics("same family");
+        m.confidence.iterationLow = 0.98;
+        QCOMPARE(rangeText(m.confidence), QStringLiteral("980 ms to 1.55 s"));
+        m.confidence.iterationLow.reset();
+        QCOMPARE(rangeText(m.confidence), QString());
+    }
+    void theTooltipTellsWhatTheLabelMeansAndOnHowManyRowsItRests()
+    {
+        ConfidenceLabel label;
+        for (const char *name : {"calibrated", "same family", "extrapolated", "spec sheet"}) {
+            const Metrics m = metrics(name);
+            label.setMetrics(&m, 1440);
+            QVERIFY(label.toolTip().contains(meaningOf(name)));
+            QVERIFY(label.toolTip().contains(QStringLiteral("1,440 published rows")));
+        }
+        const Metrics m = metrics("calibrated");
+        label.setMetrics(&m, 0);
+        QVERIFY(!label.toolTip().contains(QStringLiteral("rests on")));
+    }
+    void aBetterLabelHasMoreBars()
+    {
+        QVERIFY(trustLevel("calibrated") > trustLevel("same family"));
+        QVERIFY(trustLevel("same family") > trustLevel("extrapolated"));
+        QVERIFY(trustLevel("extrapolated") > trustLevel("spec sheet"));
+    }
+    void aPlanWithoutTimesShowsNone()
+    {
+        StatusLine line;
+        line.show();
+        Evaluation e = handmade::evaluation();
+        line.setEvaluation(handmade::shared(e), 12);
+        QVERIFY(line.confidence().isVisible());
+        e.metrics.iterationTime.reset();
+        line.setEvaluation(handmade::shared(e));
+        QVERIFY(!line.confidence().isVisible());
+        line.setEvaluation(handmade::shared(handmade::evaluation()));
+        line.setErrors({{ErrorCode::BadValue, "cluster", "nothing here", {}}});
+        QVERIFY(!line.confidence().isVisible());
+    }
+    void aClickAndTheSpaceKeyAskForTheEvidence()
+    {
+        StatusLine line;
+        line.resize(1200, 24);
+        line.show();
+        line.setEvaluation(handmade::shared(handmade::evaluation()), 12);
+        QApplication::processEvents();
+        QSignalSpy asked(&line, &StatusLine::validationRequested), problems(&line, &StatusLine::problemsRequested);
+        QTest::mouseClick(&line.confidence(), Qt::LeftButton);
+        QTest::keyClick(&line.confidence(), Qt::Key_Space);
+        QCOMPARE(asked.count(), 2);
+        QCOMPARE(problems.count(), 0);
+    }
+};
+
+QTEST_MAIN(ConfidenceLabelTest)
+#include "tst_confidence_label.moc"

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/confidence_label.h"
+
+#include "models/text/confidence_text.h"
+#include "views/theme/theme.h"
+
+#include <QEvent>
+#include <QPainter>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kBars = 3, kBarWidth = 3, kBarGap = 2, kBetween = 6, kSide = 4;
+constexpr int kBarsWidth = kBars * (kBarWidth + kBarGap);
+constexpr double kStaleOpacity = 0.45;
+
+} // namespace
+
+ConfidenceLabel::ConfidenceLabel(QWidget *parent) : QAbstractButton(parent)
+{
+    setFont(uiFont(-1));
+    setCursor(Qt::PointingHandCursor);
+    setFocusPolicy(Qt::TabFocus);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    setAttribute(Qt::WA_Hover);
+    setMetrics(nullptr, 0);
+}
+
+void ConfidenceLabel::setMetrics(const Metrics *metrics, int evidence)
+{
+    const bool isKnown = metrics && !metrics->confidence.label.empty() && metrics->iterationTime;
+    setVisible(isKnown);
+    if (!isKnown)
+        return;
+    m_level = trustLevel(metrics->confidence.label);
+    setText(confidenceText(*metrics));
+    setToolTip(QStringLiteral("<b>%1</b><br>%2<br><br>%3").arg(text().toHtmlEscaped(), basisText(metrics->confidence, evidence).toHtmlEscaped(),
+                                                             tr("Click for the validation: predictions beside published measurements.")));
+    setAccessibleName(tr("Predicted iteration: %1").arg(text()));
+    setAccessibleDescription(basisText(metrics->confidence, evidence));
+    updateGeometry();
+    update();
+}
+
+void ConfidenceLabel::setStale(bool stale)
+{
+    m_stale = stale;
+    update();
+}
+
+QSize ConfidenceLabel::sizeHint() const
+{
+    return {kBarsWidth + kBetween + fontMetrics().horizontalAdvance(text()) + 2 * kSide, fontMetrics().height() + 2};
+}
+
+QSize ConfidenceLabel::minimumSizeHint() const
+{
+    return {kBarsWidth + kBetween + fontMetrics().averageCharWidth() * 12, sizeHint().height()};
+}
+
+void ConfidenceLabel::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    if (hasFocus()) {
+        painter.setPen(theme().accent);
+        painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+    }
+    if (m_stale)
+        painter.setOpacity(kStaleOpacity);
+    painter.setPen(Qt::NoPen);
+    const QColor filled = m_level >= 2 ? theme().good : theme().warning;
+    const int bottom = height() / 2 + 5;
+    for (int bar = 0; bar < kBars; ++bar) {
+        const int tall = 4 + 3 * bar;
+        painter.setBrush(bar < m_level ? filled : theme().border);
+        painter.drawRoundedRect(QRectF(kSide + bar * (kBarWidth + kBarGap), bottom - tall, kBarWidth, tall), 1, 1);
+    }
+    painter.setPen(underMouse() ? theme().accent : theme().text);
+    const QRect room = rect().adjusted(kSide + kBarsWidth + kBetween, 0, 0, 0);
+    painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(text(), Qt::ElideRight, room.width()));
+}
+
+void ConfidenceLabel::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::PaletteChange)
+        update();
+    QAbstractButton::changeEvent(event);
+}
+
+} // namespace trainyard

@@ -1,0 +1,33 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// "1.42 s, 1.31 to 1.55 s, calibrated": how far the iteration time is to be trusted, with bars as many as the label is
+// good. A click or the space key asks for the evidence. GUI thread.
+
+#include "core/evaluate/evaluation.h"
+
+#include <QAbstractButton>
+
+namespace trainyard {
+
+class ConfidenceLabel : public QAbstractButton {
+    Q_OBJECT
+public:
+    explicit ConfidenceLabel(QWidget *parent = nullptr);
+
+    /// Null, or metrics without a label: nothing is shown. `evidence`: published rows that it rests on; 0: unknown.
+    void setMetrics(const Metrics *metrics, int evidence);
+    void setStale(bool stale);
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+    void changeEvent(QEvent *event) override;
+
+private:
+    int m_level = 0;
+    bool m_stale = false;
+};
+
+} // namespace trainyard

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/validation/scatter_plot.h"
+
+#include "models/validation/result_model.h"
+#include "views/plots/plot_style.h"
+#include "views/plots/qcustomplot_gateway.h"
+#include "views/theme/theme.h"
+#include "views/validation/log_ticker.h"
+#include "views/validation/source_mark.h"
+
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QToolTip>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kMarkSize = 6, kRingSize = 13, kReach = 12;   // pixels
+constexpr double kMargin = 1.25;                               // beyond the outermost marks, as a factor
+constexpr int kManyPoints = 400;                               // of one source: its marks become translucent
+
+QCPScatterStyle styleOf(const SourceMark &mark, bool isHollow, bool isTranslucent)
+{
+    QColor ink = mark.color;
+    if (isTranslucent)
+        ink.setAlphaF(0.45f);
+    const QCPScatterStyle::ScatterShape shapes[] = {QCPScatterStyle::ssDisc, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle, QCPScatterStyle::ssDiamond};
+    QCPScatterStyle style(shapes[int(mark.shape)], QPen(ink, 1.2), isHollow ? QBrush(Qt::NoBrush) : QBrush(ink), kMarkSize);
+    if (mark.shape == MarkShape::Disc && isHollow)
+        style.setShape(QCPScatterStyle::ssCircle);
+    return style;
+}
+
+QString axisName(FigureKind kind)
+{
+    switch (kind) {
+    case FigureKind::Time: return ScatterPlot::tr("time");
+    case FigureKind::Throughput: return ScatterPlot::tr("tokens a second");
+    case FigureKind::Memory: return ScatterPlot::tr("memory");
+    case FigureKind::Share: return ScatterPlot::tr("share");
+    case FigureKind::Other: return ScatterPlot::tr("value");
+    }
+    return {};
+}
+
+/// A metric whose texts carry the quantity's unit.
+const char *typicalMetric(FigureKind kind)
+{
+    constexpr const char *metrics[] = {"iteration_time_s", "tokens_per_s", "memory.peak_bytes", "mfu", ""};
+    return metrics[int(kind)];
+}
+
+} // namespace
+
+ScatterPlot::ScatterPlot(QWidget *parent) : QWidget(parent), m_plot(new QCustomPlot(this))
+{
+    setFont(uiFont(-1));
+    setFocusPolicy(Qt::StrongFocus);
+    setMinimumSize(220, 120);
+    setAccessibleName(tr("Predicted against published"));
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_plot);
+    m_plot->setContextMenuPolicy(Qt::NoContextMenu);
+    m_plot->setFocusProxy(this);
+    m_plot->setFocusPolicy(Qt::ClickFocus);
+    m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+    m_plot->setNoAntialiasingOnDrag(true);
+    m_plot->xAxis->setScaleType(QCPAxis::stLogarithmic);
+    m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
+    connect(m_plot, &QCustomPlot::afterLayout, this, &ScatterPlot::placeRing);   // follows zoom, pan and size
+    connect(m_plot, &QCustomPlot::mouseMove, this, [this](QMouseEvent *event) {
+        if (event->buttons() == Qt::NoButton)
+            hover(event->position().toPoint());
+    });
+    connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent *event) {
+        setFocus(Qt::MouseFocusReason);
+        m_pressed = event->position().toPoint();
+    });
+    connect(m_plot, &QCustomPlot::mouseRelease, this, [this](QMouseEvent *event) {
+        if (event->button() == Qt::LeftButton && (event->position().toPoint() - m_pressed).manhattanLength() < 4)
+            choose(nearest(event->position()));
+    });
+    connect(m_plot, &QCustomPlot::mouseDoubleClick, this, [this](QMouseEvent *event) {
+        if (const int at = nearest(event->position()); at >= 0)
+            emit pointActivated(at);
+        else
+            showAll();
+    });
+    draw();
+}
+
+ScatterPlot::~ScatterPlot() = default;
+
+void ScatterPlot::setPoints(ValidatedRowsPtr rows, std::vector<int> results, FigureKind kind)
+{
+    m_rows = std::move(rows);
+    m_kind = kind;
+    // On logarithmic axes only what is positive has a place.
+    std::erase_if(results, [this](int i) {
+        const ValidationResult &r = m_rows->results()[std::size_t(i)];
+        return !r.predicted || !(*r.predicted > 0) || !(r.published > 0);
+    });
+    std::ranges::stable_sort(results, {}, [this](int i) { return m_rows->results()[std::size_t(i)].published; });
+    m_results = std::move(results);
+    draw();
+}
+
+void ScatterPlot::setEmptyText(const QString &text)
+{
+    if (std::exchange(m_empty, text) != text)
+        draw();
+}
+
+QString ScatterPlot::describe(const ValidationResult &r)
+{
+    const auto text = [](const std::string &utf8) { return QString::fromStdString(utf8).toHtmlEscaped(); };
+    QString tip = QStringLiteral("<b>%1</b><br>%2<br>").arg(text(r.id), text(r.source) + (r.group.empty() ? QString() : QStringLiteral(" · ") + text(r.group)));
+    tip += tr("published %1, predicted %2 (%3)").arg(text(metricText(r.metric, r.published)), r.predicted ? text(metricText(r.metric, *r.predicted)) : QStringLiteral("–"), text(errorText(r.error())));
+    tip += QStringLiteral("<br>") + text(metricLabel(r.metric));
+    if (const QString remarks = remarksOf(r); !remarks.isEmpty())
+        tip += QStringLiteral("<br>") + remarks.toHtmlEscaped();
+    return tip;
+}
+
+void ScatterPlot::draw()
+{
+    m_plot->clearPlottables();
+    m_plot->clearItems();
+    m_ring = nullptr;
+    stylePlot(*m_plot, font());
+    const bool isEmpty = m_results.empty();
+    for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis})
+        axis->setVisible(!isEmpty);
+    setAccessibleDescription(isEmpty ? m_empty : tr("%1 figures").arg(m_results.size()));
+    if (isEmpty) {
+        auto *text = new QCPItemText(m_plot);
+        text->position->setType(QCPItemPosition::ptAxisRectRatio);
+        text->position->setCoords(0.5, 0.5);
+        text->setFont(font());
+        text->setColor(theme().textFaint);
+        text->setText(m_empty);
+        text->setClipToAxisRect(false);
+        m_plot->replot(QCustomPlot::rpQueuedReplot);
+        return;
+    }
+    double low = std::numeric_limits<double>::infinity(), high = 0;
+    for (const int i : m_results) {
+        const ValidationResult &r = m_rows->results()[std::size_t(i)];
+        low = std::min({low, r.published, *r.predicted});
+        high = std::max({high, r.published, *r.predicted});
+    }
+    m_low = low / kMargin;
+    m_high = high * kMargin;
+    styleAxes();
+    drawBand(m_low, m_high);
+    drawMarks();
+    m_ring = new QCPItemEllipse(m_plot);
+    m_ring->setPen(QPen(theme().text, 1.6));
+    m_ring->setBrush(Qt::NoBrush);
+    m_ring->topLeft->setType(QCPItemPosition::ptAbsolute);
+    m_ring->bottomRight->setType(QCPItemPosition::ptAbsolute);
+    showAll();
+}
+
+void ScatterPlot::styleAxes()
+{
+    m_plot->axisRect()->setAutoMargins(QCP::msAll);
+    m_plot->axisRect()->setMinimumMargins(QMargins(8, 8, 14, 4));
+    const auto label = [metric = typicalMetric(m_kind)](double value) { return QString::fromStdString(metricText(metric, value)); };
+    for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis}) {
+        axis->setTicker(QSharedPointer<LogTicker>::create(label));
+        axis->setLabelFont(font());
+        axis->setLabelColor(theme().textMuted);
+        axis->setLabelPadding(2);
+        axis->setBasePen(QPen(theme().border));
+    }
+    m_plot->xAxis->setLabel(tr("published %1").arg(axisName(m_kind)));
+    m_plot->yAxis->setLabel(tr("predicted %1").arg(axisName(m_kind)));
+}
+
+void ScatterPlot::drawBand(double from, double to)
+{
+    // Far beyond what is in sight, so that panning does not reach an end.
+    const QVector<double> x{from * 1e-3, to * 1e3};
+    const auto line = [&](double factor, const QPen &pen) {
+        QCPGraph *graph = m_plot->addGraph();
+        graph->setData(x, {x[0] * factor, x[1] * factor}, true);
+        graph->setPen(pen);
+        return graph;
+    };
+    QColor fill = theme().accent;
+    fill.setAlphaF(theme().isDark ? 0.14f : 0.10f);
+    QCPGraph *upper = line(1 + kBand, Qt::NoPen), *lower = line(1 - kBand, Qt::NoPen);
+    upper->setBrush(fill);
+    upper->setChannelFillGraph(lower);
+    line(1, QPen(theme().textFaint, 1, Qt::DashLine));
+}
+
+void ScatterPlot::drawMarks()
+{
+    std::map<std::pair<int, bool>, std::pair<QVector<double>, QVector<double>>> groups;   // source, hollow → x, y
+    for (const int i : m_results) {
+        const ValidationResult &r = m_rows->results()[std::size_t(i)];
+        auto &[x, y] = groups[{sourceIndex(*m_rows, r.source), r.status == RowStatus::Guessed}];
+        x << r.published;
+        y << *r.predicted;
+    }
+    // The largest first, so that few marks of a source lie above many of another.
+    std::vector<std::pair<std::pair<int, bool>, std::pair<QVector<double>, QVector<double>>>> ordered(groups.begin(), groups.end());
+    std::ranges::stable_sort(ordered, std::greater{}, [](const auto &group) { return group.second.first.size(); });
+    for (const auto &[key, values] : ordered) {
+        QCPGraph *graph = m_plot->addGraph();
+        graph->setLineStyle(QCPGraph::lsNone);
+        graph->setScatterStyle(styleOf(sourceMark(key.first), key.second, values.first.size() > kManyPoints));
+        graph->setData(values.first, values.second, true);
+    }
+}
+
+void ScatterPlot::showAll()
+{
+    m_plot->xAxis->setRange(m_low, m_high);
+    m_plot->yAxis->setRange(m_low, m_high);
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+std::optional<QPointF> ScatterPlot::positionOf(int result) const
+{
+    if (std::ranges::find(m_results, result) == m_results.end())
+        return std::nullopt;
+    const ValidationResult &r = m_rows->results()[std::size_t(result)];
+    return QPointF(m_plot->xAxis->coordToPixel(r.published), m_plot->yAxis->coordToPixel(*r.predicted));
+}
+
+int ScatterPlot::nearest(QPointF position) const
+{
+    int best = -1;
+    double bestDistance = kReach * kReach;
+    for (const int i : m_results) {
+        const ValidationResult &r = m_rows->results()[std::size_t(i)];
+        const double dx = m_plot->xAxis->coordToPixel(r.published) - position.x(), dy = m_plot->yAxis->coordToPixel(*r.predicted) - position.y();
+        if (const double distance = dx * dx + dy * dy; distance < bestDistance) {
+            bestDistance = distance;
+            best = i;
+        }
+    }
+    return best;
+}
+
+void ScatterPlot::hover(QPoint position)
+{
+    const int at = nearest(position);
+    m_plot->setCursor(at >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    if (at >= 0)
+        QToolTip::showText(m_plot->mapToGlobal(position + QPoint(12, 8)), describe(m_rows->results()[std::size_t(at)]), m_plot);
+    else
+        QToolTip::hideText();
+}
+
+void ScatterPlot::choose(int result)
+{
+    if (result < 0)
+        return;
+    setCurrent(result);
+    emit pointChosen(result);
+}
+
+void ScatterPlot::setCurrent(int result)
+{
+    m_current = result;
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void ScatterPlot::placeRing()
+{
+    if (!m_ring)
+        return;
+    const auto at = positionOf(m_current);
+    m_ring->setVisible(at.has_value());
+    if (!at)
+        return;
+    const QPointF half(kRingSize / 2, kRingSize / 2);
+    m_ring->topLeft->setPixelPosition(*at - half);
+    m_ring->bottomRight->setPixelPosition(*at + half);
+}
+
+void ScatterPlot::keyPressEvent(QKeyEvent *event)
+{
+    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    if (step != 0 && !m_results.empty()) {
+        const auto found = std::ranges::find(m_results, m_current);
+        const int last = int(m_results.size()) - 1;
+        const int next = found == m_results.end() ? (step > 0 ? 0 : last) : std::clamp(int(found - m_results.begin()) + step, 0, last);
+        choose(m_results[std::size_t(next)]);
+    } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && m_current >= 0) {
+        emit pointActivated(m_current);
+    } else if (event->key() == Qt::Key_F) {
+        showAll();
+    } else {
+        QWidget::keyPressEvent(event);
+    }
+}
+
+void ScatterPlot::contextMenuEvent(QContextMenuEvent *event)
+{
+    auto *menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    connect(menu->addAction(tr("Save picture…")), &QAction::triggered, this, &ScatterPlot::saveRequested);
+    connect(menu->addAction(tr("Show all")), &QAction::triggered, this, &ScatterPlot::showAll);
+    menu->popup(event->globalPos());
+}
+
+void ScatterPlot::focusInEvent(QFocusEvent *event)
+{
+    QWidget::focusInEvent(event);
+    if (event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason)
+        m_plot->axisRect()->setBackground(QBrush(theme().panelRaised));
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void ScatterPlot::focusOutEvent(QFocusEvent *event)
+{
+    QWidget::focusOutEvent(event);
+    m_plot->axisRect()->setBackground(QBrush(Qt::NoBrush));
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void ScatterPlot::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        draw();
+}
+
+} // namespace trainyard

@@ -1,0 +1,35 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The marks of the sources that a plot shows, one a line; a click shows one source alone, another all again. GUI thread.
+
+#include <QScrollArea>
+
+#include <string>
+#include <vector>
+
+class QVBoxLayout;
+
+namespace trainyard {
+
+class SourceLegend : public QScrollArea {
+    Q_OBJECT
+public:
+    struct Entry {
+        std::string source;
+        int index = -1;            // of its mark
+        bool operator==(const Entry &) const = default;
+    };
+    explicit SourceLegend(QWidget *parent = nullptr);
+
+    /// `chosen`: the source that is shown alone; empty: none is.
+    void setEntries(const std::vector<Entry> &entries, const std::string &chosen);
+
+signals:
+    void sourceChosen(const QString &source);   // empty: all
+
+private:
+    QWidget *m_content;
+    QVBoxLayout *m_lines;
+};
+
+} // namespace trainyard
