@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMeasuredRows = 200;
 constexpr int kWidest = 260;
-constexpr int kRowAir = 6;
+constexpr int kRowAir = 6, kCellAir = 10, kHeaderAir = 6;
 
 QColor inkOf(Tone tone)
 {
@@ -67,6 +67,7 @@ EvidenceTable::EvidenceTable(const QString &name, int stretched, QWidget *parent
     setShowGrid(false);
     setFrameShape(QFrame::NoFrame);
     setWordWrap(false);
+    setTextElideMode(Qt::ElideMiddle);     // names differ at their ends
     setTabKeyNavigation(false);
     setSelectionBehavior(QAbstractItemView::SelectRows);
     setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -77,7 +78,7 @@ EvidenceTable::EvidenceTable(const QString &name, int stretched, QWidget *parent
     verticalHeader()->setDefaultSectionSize(fontMetrics().height() + kRowAir);
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setFont(uiFont(-1));
-    horizontalHeader()->setMinimumSectionSize(40);
+    horizontalHeader()->setMinimumSectionSize(28);
 }
 
 void EvidenceTable::setModel(QAbstractItemModel *model)
@@ -91,13 +92,13 @@ void EvidenceTable::fitColumns()
     const int columns = model()->columnCount();
     const QFontMetrics &metrics = fontMetrics();
     for (int c = 0; c < columns; ++c) {
-        int widest = metrics.horizontalAdvance(model()->headerData(c, Qt::Horizontal).toString()) + 14;
+        int widest = metrics.horizontalAdvance(model()->headerData(c, Qt::Horizontal).toString()) + kHeaderAir;
         for (int r = 0; r < std::min(kMeasuredRows, model()->rowCount()); ++r) {
             const QModelIndex index = model()->index(r, c);
             const int mark = index.data(SourceIndexRole).isValid() ? 18 : 0;
             widest = std::max(widest, metrics.horizontalAdvance(index.data().toString()) + mark);
         }
-        setColumnWidth(c, std::min(widest + 16, kWidest));
+        setColumnWidth(c, std::min(widest + kCellAir, kWidest));
         horizontalHeader()->setSectionResizeMode(c, c == m_stretched ? QHeaderView::Stretch : QHeaderView::Interactive);
     }
 }

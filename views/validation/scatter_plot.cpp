@@ -68,8 +68,7 @@ ScatterPlot::ScatterPlot(QWidget *parent) : QWidget(parent), m_plot(new QCustomP
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_plot);
     m_plot->setContextMenuPolicy(Qt::NoContextMenu);
-    m_plot->setFocusProxy(this);
-    m_plot->setFocusPolicy(Qt::ClickFocus);
+    m_plot->setFocusPolicy(Qt::NoFocus);   // keys are this widget's
     m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
     m_plot->setNoAntialiasingOnDrag(true);
     m_plot->xAxis->setScaleType(QCPAxis::stLogarithmic);

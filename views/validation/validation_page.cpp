@@ -182,7 +182,7 @@ void ValidationPage::showEvent(QShowEvent *event)
     if (std::exchange(m_isArranged, true))
         return;
     layout()->activate();
-    m_topSplit->setSizes({width() * 54 / 100, width() * 46 / 100});
+    m_topSplit->setSizes({width() * 60 / 100, width() * 40 / 100});
     m_rowsSplit->setSizes({m_rowsSplit->height() * 54 / 100, m_rowsSplit->height() * 46 / 100});
 }
 

@@ -54,7 +54,7 @@ struct Fixture {
         QTRY_VERIFY_WITH_TIMEOUT(!runner.isRunning(), 30000);
         QApplication::processEvents();
     }
-    QString cell(const QTableView &table, int row, int column) { return table.model()->index(row, column).data().toString(); }
+    [[nodiscard]] static QString cell(const QTableView &table, int row, int column) { return table.model()->index(row, column).data().toString(); }
 };
 
 } // namespace
