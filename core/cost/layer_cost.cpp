@@ -130,13 +130,14 @@ LayerElements layerElements(const Workload &workload, bool expertLayer)
     return {(parameters.total() - parameters.experts) / p.tensor, parameters.experts / (p.expert * p.expertTensor)};
 }
 
-/// ZeRO-3 gathers a layer's weights before forward and before backward and scatters its gradients after, while the
-/// neighbour computes. Across a pipeline the weights may stay gathered for the iteration (stage_coster's tail).
+/// ZeRO-2 scatters a layer's gradients after its backward, ZeRO-3 gathers its weights before forward and before backward
+/// too, while the neighbour computes. Across a pipeline both may wait for the end of the iteration (stage_coster's tail).
 void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements)
 {
     const StackSpec &stack = workload.stack;
     const double weight = weightBytes(workload.plan->workload.precision);
-    const Seconds gather = allGatherTime(Bytes{weight * elements.dense}, site.data) + allGatherTime(Bytes{weight * elements.experts}, site.expertData);
+    const Seconds gather = workload.plan->parallelism.zeroStage < 3 ? Seconds{}
+        : allGatherTime(Bytes{weight * elements.dense}, site.data) + allGatherTime(Bytes{weight * elements.experts}, site.expertData);
     const Seconds scatter = reduceScatterTime(Bytes{stack.gradientBytes * elements.dense}, site.data)
         + reduceScatterTime(Bytes{stack.gradientBytes * elements.experts}, site.expertData);
     const auto add = [&](OpSplit &split, Seconds traffic, Seconds compute) {
@@ -174,10 +175,10 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
     return site;
 }
 
-bool isShardedInLayers(const Workload &workload, const LayerSite &site)
+bool communicatesInLayers(const Workload &workload, const LayerSite &site)
 {
     const Parallelism &p = workload.plan->parallelism;
-    return p.zeroStage >= 3 && site.data.ranks > 1 && (p.pipeline == 1 || !workload.stack.pipelineKeepsGathered);
+    return p.zeroStage >= 2 && site.data.ranks > 1 && (p.pipeline == 1 || !workload.stack.pipelineKeepsGathered);
 }
 
 ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer)
@@ -204,7 +205,7 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
         traffic.forward.compute += routing;
         traffic.inputGrad.compute += routing;
     }
-    if (isShardedInLayers(workload, site))
+    if (communicatesInLayers(workload, site))
         addShardTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);
 }
@@ -220,7 +221,7 @@ ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
     ChunkCost traffic;
     if (timer.tensor > 1)
         traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes{bytes * timer.element / 2}, site.tensor) : allReduceTime(Bytes{bytes * timer.element / 2}, site.tensor);
-    if (isShardedInLayers(workload, site))
+    if (communicatesInLayers(workload, site))
         addShardTraffic(traffic, timer, workload, site, {elements, 0});
     return timer.finish(traffic, Recompute::None);
 }
@@ -243,7 +244,7 @@ ChunkCost headCost(const Workload &workload, const LayerSite &site)
         traffic.inputGrad.tensor = timer.spread > 1 ? reduceScatterTime(activation, site.tensor) : allReduceTime(activation, site.tensor);
         traffic.forward.tensor += allReduceTime(Bytes{8 * timer.tokens}, site.tensor);   // row maxima and sums
     }
-    if (isShardedInLayers(workload, site))
+    if (communicatesInLayers(workload, site))
         addShardTraffic(traffic, timer, workload, site, {elements, 0});
     return timer.finish(traffic, Recompute::None);
 }

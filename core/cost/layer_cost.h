@@ -21,9 +21,9 @@ struct LayerSite {                 // where a stage computes: what its layers se
 /// `dataParallel` ranks of the seat's stage, in its own datacenter.
 [[nodiscard]] LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel);
 
-/// True where every layer fetches its weights and scatters its gradients on its own (ZeRO-3, FSDP). Across a pipeline the
-/// weights stay gathered for the iteration instead.
-[[nodiscard]] bool isShardedInLayers(const Workload &workload, const LayerSite &site);
+/// True where every micro-batch scatters the gradients of each layer on its own (ZeRO-2 on), and from ZeRO-3 on fetches its
+/// weights. Across a pipeline a stack may keep both whole for the iteration instead.
+[[nodiscard]] bool communicatesInLayers(const Workload &workload, const LayerSite &site);
 
 [[nodiscard]] ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer);
 [[nodiscard]] ChunkCost embeddingCost(const Workload &workload, const LayerSite &site);

@@ -185,7 +185,7 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
     }
     const StageParameters parameters = stageParameters(m_work, stage);
     const RankGroup &expertData = costs.site.expertData;
-    const bool isSharded = plan.parallelism.zeroStage >= 1, isInLayers = isShardedInLayers(m_work, costs.site);
+    const bool isSharded = plan.parallelism.zeroStage >= 1, isInLayers = communicatesInLayers(m_work, costs.site);
     const auto addReduction = [&](double elements, const RankGroup &group) {
         const double bucket = std::max(m_work.stack.gradientBucket, m_work.stack.gradientBucketPerRank * group.ranks);
         const double buckets = bucket > 0 ? std::max(1.0, std::round(elements / bucket)) : 1;
@@ -199,7 +199,7 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
         if (parameters.experts > 0)
             addReduction(parameters.experts, expertData);
     }
-    if (isSharded && !isInLayers)
+    if (isSharded && (!isInLayers || plan.parallelism.zeroStage < 3))
         result.gather = allGatherTime(Bytes{parameters.dense * weightBytes(plan.workload.precision)}, data)
             + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weightBytes(plan.workload.precision)}, expertData) : Seconds{});
     // Adam reads gradient, master weight and two moments and writes the last three and the 16-bit weight: 30 bytes.

@@ -5,6 +5,7 @@
 #include "core/memory/stage_memory.h"
 #include "core/placement/place.h"
 #include "core/placement/seating.h"
+#include "core/plan/plan_io.h"
 
 #include <algorithm>
 #include <cmath>
@@ -124,6 +125,22 @@ void addIdle(std::vector<Problem> &problems, const Evaluation &evaluation)
     }
 }
 
+/// A format that a chip has no units for is computed in a wider one.
+void addStandIns(std::vector<Problem> &problems, const Workload &workload)
+{
+    const Precision asked = workload.plan->workload.precision;
+    std::vector<const GpuSpec *> named;
+    for (const GpuRun &run : workload.layout.runs) {
+        const GpuSpec &gpu = workload.gpu({run.datacenter, run.pool});
+        const Precision used = gpu.computePrecision(asked);
+        if (used == asked || workload.plan->profile || std::ranges::find(named, &gpu) != named.end())
+            continue;
+        named.push_back(&gpu);
+        problems.push_back({Severity::Note, (gpu.name.empty() ? gpu.id : gpu.name) + " has no " + toString(asked) + " units: the numbers are for "
+                                + toString(used), "workload.precision", {}});
+    }
+}
+
 /// What the plan asks for and the numbers do not contain. Said, never silently ignored.
 void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
 {
@@ -191,6 +208,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
                                 "Stage " + std::to_string(fullest.stage + 1) + " fills more than 95 % of its GPUs: out of memory is likely", "memory", {}});
     }
     addShapeProblems(problems, evaluation);
+    addStandIns(problems, workload);
     addNotModelled(problems, *evaluation.plan);
     addIdle(problems, evaluation);
     std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
