@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan_io.h"
 
+#include "core/base/text_file.h"
 #include "core/plan/plan_json_internal.h"
 
 #include <unistd.h>
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 namespace trainyard {
 
@@ -29,20 +29,10 @@ ExpectedAll<Plan> parsePlan(std::string_view json, const std::string &fileName, 
 
 ExpectedAll<Plan> readPlan(const std::string &path)
 {
-    const auto cannotRead = [&](const std::string &why) {
-        return std::unexpected(Errors { { ErrorCode::CannotRead, path, why, "a readable plan file, *.trainyard.json" } });
-    };
-    std::error_code code;
-    if (std::filesystem::is_directory(path, code))
-        return cannotRead("this is a folder");
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        return cannotRead(errno != 0 ? std::strerror(errno) : "cannot be opened");
-    const std::string text { std::istreambuf_iterator<char>(file), {} };
-    if (file.bad())
-        return cannotRead("reading failed");
-    return parsePlan(text, path, std::filesystem::path(path).parent_path().string());
+    const auto text = readTextFile(path, "a readable plan file, *.trainyard.json");
+    if (!text)
+        return std::unexpected(Errors { text.error() });
+    return parsePlan(*text, path, std::filesystem::path(path).parent_path().string());
 }
 
 std::string formatPlan(const Plan &plan) { return detail::prettyJson(detail::planToJson(plan)) + "\n"; }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/rows.h"
 
+#include "core/base/text_file.h"
 #include "core/plan/plan_io.h"
 #include "core/report/metric_lookup.h"
 #include "core/validation/row_reader_internal.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 namespace trainyard {
@@ -153,20 +150,10 @@ ExpectedAll<RowSet> parseRows(std::string_view json, const std::string &fileName
 
 ExpectedAll<RowSet> readRows(const std::string &path)
 {
-    const auto cannotRead = [&](const std::string &why) {
-        return std::unexpected(Errors{{ErrorCode::CannotRead, path, why, "a readable file of validation rows"}});
-    };
-    std::error_code code;
-    if (std::filesystem::is_directory(path, code))
-        return cannotRead("this is a folder");
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        return cannotRead(errno != 0 ? std::strerror(errno) : "cannot be opened");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (file.bad())
-        return cannotRead("reading failed");
-    return parseRows(text, path, std::filesystem::path(path).parent_path().string());
+    const auto text = readTextFile(path, "a readable file of validation rows");
+    if (!text)
+        return std::unexpected(Errors{text.error()});
+    return parseRows(*text, path, std::filesystem::path(path).parent_path().string());
 }
 
 const char *toString(RowStatus status)
