@@ -19,6 +19,12 @@ inline constexpr std::array kRecomputeNames { "none", "selective", "full" };
 inline constexpr std::array kActivationOffloadNames { "none", "host", "ssd" };
 inline constexpr std::array kOptimizerOffloadNames { "none", "host", "interleaved" };
 inline constexpr std::array kWanSharingNames { "spatial", "temporal" };
+inline constexpr std::array kFabricKindNames { "rdma", "tcp" };
+inline constexpr std::array kTurnOrderNames { "round-robin", "drain-first" };
+inline constexpr std::array kCongestionControlNames { "cubic", "bbr" };
+inline constexpr std::array kWanAllReduceNames { "hierarchical", "flat" };
+inline constexpr std::array kLocalSgdNames { "none", "diloco", "streaming" };
+inline constexpr std::array kArrivalsNames { "poisson", "constant", "bursty", "trace" };
 inline constexpr std::array kMoeDispatchNames { "flat", "hierarchical", "dedup", "tensor-sliced", "traffic-aware" };
 inline constexpr std::array kShareNames { "even", "balanced" };
 
@@ -31,6 +37,12 @@ constexpr Names namesOf(Recompute) { return kRecomputeNames; }
 constexpr Names namesOf(ActivationOffload) { return kActivationOffloadNames; }
 constexpr Names namesOf(OptimizerOffload) { return kOptimizerOffloadNames; }
 constexpr Names namesOf(WanSharing) { return kWanSharingNames; }
+constexpr Names namesOf(FabricKind) { return kFabricKindNames; }
+constexpr Names namesOf(TurnOrder) { return kTurnOrderNames; }
+constexpr Names namesOf(CongestionControl) { return kCongestionControlNames; }
+constexpr Names namesOf(WanAllReduce) { return kWanAllReduceNames; }
+constexpr Names namesOf(LocalSgd) { return kLocalSgdNames; }
+constexpr Names namesOf(Arrivals) { return kArrivalsNames; }
 constexpr Names namesOf(MoeDispatch) { return kMoeDispatchNames; }
 constexpr Names namesOf(Share) { return kShareNames; }
 

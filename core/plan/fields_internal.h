@@ -59,6 +59,7 @@ void describe(V &v, std::type_identity<Datacenter>)
     v.value(Key { .name = "latitude", .doc = "Degrees north, for the map", .min = -90, .max = 90 }, &Datacenter::latitude);
     v.value(Key { .name = "longitude", .doc = "Degrees east, for the map", .min = -180, .max = 180 }, &Datacenter::longitude);
     v.value(Key { .name = "fabric_gbps_per_gpu", .doc = "NIC bandwidth per GPU and direction, 10^9 bits/s; default: the GPU's catalogue entry", .max = 1e6, .aboveMin = true }, &Datacenter::fabricGbpsPerGpu);
+    v.value(Key { .name = "fabric", .doc = "Network between the nodes: rdma (InfiniBand, RoCE), or tcp over a cloud's Ethernet" }, &Datacenter::fabric);
     v.value(Key { .name = "usd_per_kwh", .doc = "Electricity price, USD/kWh", .max = 1e3 }, &Datacenter::usdPerKwh);
     v.value(Key { .name = "kg_co2_per_kwh", .doc = "Carbon intensity of the electricity, kg CO2/kWh", .max = 1e2 }, &Datacenter::kgCo2PerKwh);
     v.value(Key { .name = "pools", .doc = "Pools of equal nodes", .always = true }, &Datacenter::pools);
@@ -72,6 +73,8 @@ void describe(V &v, std::type_identity<WanLink>)
     v.value(Key { .name = "capacity_gbps", .doc = "Bandwidth of the link per direction, all node pairs together, 10^9 bits/s", .max = 1e12, .aboveMin = true, .always = true }, &WanLink::capacityGbps);
     v.value(Key { .name = "node_pair_gbps", .doc = "Most that one pair of nodes reaches per direction, 10^9 bits/s", .max = 1e12, .aboveMin = true, .always = true }, &WanLink::nodePairGbps);
     v.value(Key { .name = "tcp_window_mb", .doc = "Window of one TCP connection, 10^6 bytes", .max = 1e12, .aboveMin = true, .always = true }, &WanLink::tcpWindowMb);
+    v.value(Key { .name = "cloud", .doc = "Provider whose measured TCP window replaces tcp_window_mb: a catalogue name (aws, gcp, azure)" }, &WanLink::cloud);
+    v.value(Key { .name = "loss_rate", .doc = "Share of the packets that is lost; bounds connections that take loss for congestion", .max = 0.5 }, &WanLink::lossRate);
     v.directions(Key { .name = "usd_per_gb", .doc = "Egress price, USD per 10^9 bytes, or [first to second, second to first]; default: the catalogue's by region, else 0.02", .max = 1e3 });
 }
 
@@ -137,8 +140,17 @@ template <class V>
 void describe(V &v, std::type_identity<WanStrategy>)
 {
     v.automatic(Key { .name = "tcp_connections", .doc = "TCP connections of a node pair; auto: as many as fill it", .min = 1, .max = 1e6, .always = true }, &WanStrategy::tcpConnections);
+    v.value(Key { .name = "congestion_control", .doc = "Of the TCP connections: cubic slows down at each loss, bbr does not" }, &WanStrategy::congestion);
     v.value(Key { .name = "sharing", .doc = "Pipelines use their own node pairs, or take turns on all pairs of the cell", .always = true }, &WanStrategy::sharing);
-    v.automatic(Key { .name = "cell", .doc = "Pipelines of one cell", .min = 1, .max = 1e6 }, &WanStrategy::cell);
+    v.automatic(Key { .name = "cell", .doc = "Pipelines of one cell; auto: WAN time / forward time, rounded", .min = 1, .max = 1e6 }, &WanStrategy::cell);
+    v.value(Key { .name = "turns", .doc = "Whose turn it is in a cell: round-robin (lowest micro-batch first) or drain-first (one pipeline after the other)" }, &WanStrategy::turns);
+    v.value(Key { .name = "all_reduce", .doc = "Gradients across datacenters: hierarchical (reduced inside each first) or flat (one ring through all ranks)" }, &WanStrategy::allReduce);
+    v.value(Key { .name = "local_sgd", .doc = "Replicas of different datacenters train alone between exchanges: none, diloco or streaming. Changes what is learned" }, &WanStrategy::localSgd);
+    v.value(Key { .name = "local_steps", .doc = "Steps between two exchanges of local SGD", .min = 1, .max = 1e6 }, &WanStrategy::localSteps);
+    v.value(Key { .name = "fragments", .doc = "Parts of the model that streaming local SGD exchanges one after the other", .min = 1, .max = 1e4 }, &WanStrategy::fragments);
+    v.value(Key { .name = "exchange_bits", .doc = "Bits of a parameter in an exchange of local SGD", .min = 1, .max = 32 }, &WanStrategy::exchangeBits);
+    v.value(Key { .name = "activation_bits", .doc = "Bits of an activation or its gradient on the WAN; default: as computed. Fewer changes what is learned", .min = 1, .max = 32 }, &WanStrategy::activationBits);
+    v.value(Key { .name = "gradient_bits", .doc = "Bits of a weight gradient between datacenters; default: as reduced. Fewer changes what is learned", .min = 1, .max = 32 }, &WanStrategy::gradientBits);
 }
 
 template <class V>
@@ -163,10 +175,18 @@ void describe(V &v, std::type_identity<BubbleFill>)
     v.value(Key { .name = "enabled", .doc = "Serve prefill requests in the bubbles", .always = true }, &BubbleFill::enabled);
     v.value(Key { .name = "model", .doc = "Model that is served: catalogue name or path" }, &BubbleFill::model);
     v.value(Key { .name = "stages", .doc = "Stages over which the served model is spread", .min = 1, .max = 4096 }, &BubbleFill::stages);
+    v.value(Key { .name = "arrivals", .doc = "When requests arrive: poisson, constant, bursty, or a trace" }, &BubbleFill::arrivals);
     v.value(Key { .name = "requests_per_s", .doc = "Arrival rate of requests, 1/s", .max = 1e9 }, &BubbleFill::requestsPerSecond);
+    v.value(Key { .name = "burstiness", .doc = "Bursty arrivals: rate inside a burst / mean rate", .min = 1, .max = 1e4 }, &BubbleFill::burstiness);
+    v.value(Key { .name = "trace", .doc = "Arrivals from a CSV with the columns time_s,prompt_tokens, relative to the plan" }, &BubbleFill::trace);
     v.value(Key { .name = "prompt_tokens", .doc = "Tokens of a prompt", .min = 1, .max = 1e8 }, &BubbleFill::promptTokens);
     v.value(Key { .name = "ttft_slo_ms", .doc = "Time to first token that is promised, milliseconds", .max = 1e9, .aboveMin = true }, &BubbleFill::ttftSloMs);
     v.value(Key { .name = "guard_ms", .doc = "Time kept free before training work, milliseconds", .max = 1e9 }, &BubbleFill::guardMs);
+    v.value(Key { .name = "chaining", .doc = "Also place a request over GPUs whose bubbles are not aligned" }, &BubbleFill::chaining);
+    v.value(Key { .name = "kv_gbps", .doc = "Bandwidth of one GPU to the decode GPUs, 10^9 bits/s; default: the fabric's", .max = 1e6, .aboveMin = true }, &BubbleFill::kvGbps);
+    v.value(Key { .name = "first_token_from_decode", .doc = "The decode GPU emits the first token, so that moving the KV cache counts" }, &BubbleFill::firstTokenFromDecode);
+    v.value(Key { .name = "usd_per_million_tokens", .doc = "Worth of 10^6 prefill tokens, USD; 0: what a dedicated GPU of the same kind would cost", .max = 1e6 }, &BubbleFill::usdPerMillionTokens);
+    v.value(Key { .name = "seed", .doc = "Seed of the random arrivals", .max = 1e9 }, &BubbleFill::seed);
 }
 
 template <class V>

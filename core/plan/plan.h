@@ -49,10 +49,14 @@ struct Pool {                             // equal nodes of one datacenter
     [[nodiscard]] int gpus() const { return nodes * gpusPerNode; }
 };
 
+/// What carries the traffic between the nodes of one datacenter: InfiniBand or RoCE, or TCP over a cloud's Ethernet.
+enum class FabricKind : std::uint8_t { Rdma, Tcp };
+
 struct Datacenter {
     std::string id, name;
     std::optional<double> latitude, longitude;
     std::optional<double> fabricGbpsPerGpu;   // default: the GPU's catalogue entry
+    FabricKind fabric = FabricKind::Rdma;
     std::optional<double> usdPerKwh, kgCo2PerKwh;
     std::vector<Pool> pools;
     Extra extra;
@@ -67,6 +71,8 @@ struct WanLink {
     double capacityGbps = 100;            // per direction, all node pairs together
     double nodePairGbps = 5;              // per direction
     double tcpWindowMb = 1.5;             // of one connection
+    std::string cloud;                    // catalogue name of a provider: its window instead; empty: tcpWindowMb
+    double lossRate = 0;                  // share of packets lost
     std::optional<std::array<double, 2>> usdPerGb;   // [a->b, b->a]; default: catalogue by region, else 0.02
     Extra extra;
     bool operator==(const WanLink &) const = default;
@@ -145,11 +151,27 @@ struct MemoryStrategy {
 };
 
 enum class WanSharing : std::uint8_t { Spatial, Temporal };
+/// Who sends next in a cell: the lowest micro-batch of any pipeline, or one pipeline until it has drained.
+enum class TurnOrder : std::uint8_t { RoundRobin, DrainFirst };
+enum class CongestionControl : std::uint8_t { Cubic, Bbr };
+/// Gradients across datacenters: reduced inside each, exchanged between them, gathered again; or one ring through all ranks.
+enum class WanAllReduce : std::uint8_t { Hierarchical, Flat };
+/// Replicas in different datacenters that train alone for some steps: DiLoCo, or streaming DiLoCo, which hides the exchange.
+enum class LocalSgd : std::uint8_t { None, Diloco, Streaming };
 
 struct WanStrategy {
     Auto<int> tcpConnections;             // auto: as many as fill the node pair
+    CongestionControl congestion = CongestionControl::Cubic;
     WanSharing sharing = WanSharing::Spatial;
     Auto<int> cell;                       // pipelines of a DP-cell
+    TurnOrder turns = TurnOrder::RoundRobin;
+    WanAllReduce allReduce = WanAllReduce::Hierarchical;
+    LocalSgd localSgd = LocalSgd::None;
+    int localSteps = 100;                 // H: steps between two exchanges
+    int fragments = 1;                    // parts of the model that streaming local SGD exchanges one after the other
+    int exchangeBits = 32;                // of a parameter in an exchange of local SGD
+    std::optional<int> activationBits;    // of an element that crosses the WAN; default: as computed
+    std::optional<int> gradientBits;      // of a gradient element in the exchange between datacenters; default: as reduced
     Extra extra;
     bool operator==(const WanStrategy &) const = default;
 };
@@ -175,14 +197,24 @@ struct Heterogeneity {
     bool operator==(const Heterogeneity &) const = default;
 };
 
+enum class Arrivals : std::uint8_t { Poisson, Constant, Bursty, Trace };
+
 struct BubbleFill {
     bool enabled = false;
     std::string model;
-    int stages = 1;
+    int stages = 1;                       // of the served model, on GPUs of one datacenter
+    Arrivals arrivals = Arrivals::Poisson;
     double requestsPerSecond = 0;
+    double burstiness = 4;                // bursty: rate inside a burst / mean rate
+    std::string trace;                    // trace: a CSV time_s,prompt_tokens; relative to the plan
     int promptTokens = 2048;
     double ttftSloMs = 1000;
     double guardMs = 1;
+    bool chaining = false;                // also over GPUs whose bubbles are not aligned
+    std::optional<double> kvGbps;         // of one GPU to the decode GPUs; default: the fabric's
+    bool firstTokenFromDecode = false;    // then the move of the KV cache counts as time to first token
+    double usdPerMillionTokens = 0;       // what prefill tokens are worth; 0: the GPU time they save
+    int seed = 1;                         // of the random arrivals
     Extra extra;
     bool operator==(const BubbleFill &) const = default;
 };

@@ -61,6 +61,7 @@ public:
                 datacenter.fabricGbpsPerGpu = real(1, 800);
             if (coin())
                 datacenter.usdPerKwh = real(0, 1), datacenter.kgCo2PerKwh = real(0, 1);
+            datacenter.fabric = one(FabricKind::Tcp);
             const int pools = whole(1, 3);
             for (int p = 0; p < pools; ++p)
                 datacenter.pools.push_back(pool(datacenter.id + "-p" + std::to_string(p)));
@@ -75,6 +76,8 @@ public:
                 link.capacityGbps = real(1, 1000);
                 link.nodePairGbps = real(1, 50);
                 link.tcpWindowMb = real(0.1, 9);
+                if (coin())
+                    link.cloud = "aws", link.lossRate = real(0, 0.5);
                 if (coin())
                     link.usdPerGb = { real(0, 1), coin() ? 0.5 : real(0, 1) };
                 link.extra = extra();
@@ -150,12 +153,35 @@ public:
             p.wan.tcpConnections = whole(1, 300);
         if (coin())
             p.wan.cell = whole(1, 16);
+        p.wan.congestion = one(CongestionControl::Bbr);
+        p.wan.turns = one(TurnOrder::DrainFirst);
+        p.wan.allReduce = one(WanAllReduce::Flat);
+        p.wan.localSgd = one(LocalSgd::Streaming);
+        if (coin())
+            p.wan.localSteps = whole(1, 500), p.wan.fragments = whole(1, 9), p.wan.exchangeBits = whole(1, 32);
+        if (coin())
+            p.wan.activationBits = whole(1, 32), p.wan.gradientBits = whole(1, 32);
         p.moe.dispatch = one(MoeDispatch::TrafficAware);
         if (coin())
             p.moe.overlapChunks = whole(1, 9), p.moe.imbalance = real(1, 4), p.moe.capacityFactor = real(0.1, 4);
         p.heterogeneity.compute = one(Share::Balanced);
         p.heterogeneity.state = one(Share::Balanced);
-        p.bubbleFill = { coin(), coin() ? "" : "llama-3-8b", whole(1, 9), real(0, 99), whole(1, 9999), real(1, 9999), real(0, 9), extra() };
+        p.bubbleFill.enabled = coin();
+        p.bubbleFill.model = coin() ? "" : "llama-3-8b";
+        p.bubbleFill.stages = whole(1, 9);
+        p.bubbleFill.arrivals = one(Arrivals::Trace);
+        p.bubbleFill.requestsPerSecond = real(0, 99);
+        p.bubbleFill.burstiness = real(1, 9);
+        p.bubbleFill.trace = coin() ? "" : "requests.csv";
+        p.bubbleFill.promptTokens = whole(1, 9999);
+        p.bubbleFill.ttftSloMs = real(1, 9999);
+        p.bubbleFill.guardMs = real(0, 9);
+        p.bubbleFill.chaining = coin();
+        if (coin())
+            p.bubbleFill.kvGbps = real(1, 800), p.bubbleFill.usdPerMillionTokens = real(0, 9);
+        p.bubbleFill.firstTokenFromDecode = coin();
+        p.bubbleFill.seed = whole(0, 99);
+        p.bubbleFill.extra = extra();
         if (coin())
             p.jobs = { { "one", "opt-1.3b", whole(1, 9), whole(1, 9), whole(1, 9), extra() } };
         if (coin())
