@@ -63,6 +63,20 @@ struct WanLinkUse {
     [[nodiscard]] double totalBytes() const { return bytes[0] + bytes[1]; }
 };
 
+/// Prefill requests served in the bubbles (BubbleTea, arXiv 2411.14458), over the whole cluster.
+struct BubbleFillMetrics {
+    std::int64_t accepted = 0, rejected = 0;   // of the requests that arrive during one iteration
+    int groups = 0, gpus = 0;                  // inference pipelines beside training, and the GPUs that they span
+    double filledFraction = 0;                 // of the GPUs' idle time
+    double prefillTokensPerSecond = 0;
+    Metric ttftP50Ms, ttftP95Ms, ttftP99Ms;    // of accepted requests; empty where none is
+    Metric dedicatedTtftMs;                    // of the mean prompt on GPUs that do nothing else
+    Metric ttftInflation;                      // p50 over that
+    std::int64_t memoryPerGpu = 0;             // bytes taken beside training
+    Metric usdPerHour;                         // what the served tokens are worth
+    double trainingDelay = 0;                  // seconds; zero, and checked
+};
+
 struct CostMetrics {
     Metric usdPerIteration, usdPerMillionTokens, usdTotal, egressUsdTotal, daysTotal, energyMwhTotal, co2TonsTotal;
 };
@@ -95,6 +109,7 @@ struct Metrics {
     std::optional<MemoryMetrics> memory;
     double wanBytesPerIteration = 0;
     std::vector<WanLinkUse> wanLinks;
+    std::optional<BubbleFillMetrics> bubbleFill;
     CostMetrics cost;
     Confidence confidence;
     std::size_t spans = 0;
