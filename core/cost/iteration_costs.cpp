@@ -73,6 +73,15 @@ void takeRoom(ScheduleShape &shape, ScheduleTimes &times, const InFlightRoom &ro
     times.keptForWeightGrad = room.keptForWeightGrad;
 }
 
+/// A greedy stage takes forwards as long as their activations have room: K = floor((memory - states - workspace) / stash).
+std::vector<int> mostInFlight(const Workload &workload, int microBatches)
+{
+    std::vector<int> limits = inFlightRoom(workload).microBatches;
+    for (int &limit : limits)
+        limit = std::clamp(limit, 1, microBatches);
+    return limits;
+}
+
 /// More operations than a timeline can hold in memory are refused before they are made.
 Expected<void> checkSize(const Workload &workload)
 {
@@ -182,6 +191,8 @@ Expected<Costs> cost(const Workload &workload)
     for (const PipelineClass &pipelines : workload.layout.classes) {
         PipelineCosts shape;
         shape.pipelines = pipelines.pipelines;
+        shape.lane = pipelines.lane;
+        shape.lanes = pipelines.lanes;
         std::vector<StageCosts> &stages = costs.stages.emplace_back();
         for (int stage = 0; stage < devices; ++stage) {
             stages.push_back(coster.stage(pipelines, stage));
@@ -205,10 +216,12 @@ Expected<Costs> cost(const Workload &workload)
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
         if (plan.schedule == ScheduleKind::ZbAuto && !plan.profile)
             takeRoom(scheduled, times, inFlightRoom(workload));
+        if (plan.schedule == ScheduleKind::Atlas && !plan.profile)
+            scheduled.inFlightLimit = mostInFlight(workload, scheduled.microBatches);
         auto program = makeProgram(plan.schedule, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage)
+        if (workload.stack.recomputesLastStage && program->rule != OrderRule::Greedy)   // which recomputes by operations of their own
             recomputeEverywhere(*program);
         shape.program = std::move(*program);
         shape.pairs = pairTimes(stages, shape.program);
@@ -216,6 +229,7 @@ Expected<Costs> cost(const Workload &workload)
     }
     if (auto length = checkLength(costs.iteration); !length)
         return std::unexpected(length.error());
+    costs.iteration.turns = plan.wan.turns;
     costs.iteration.optimizerBarrier = workload.stack.gradientNormBarrier;
     costs.iteration.overhead = plan.profile ? 0 : toNanoseconds(milliseconds(workload.stack.iterationOverheadMs));
     return costs;

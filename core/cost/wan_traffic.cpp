@@ -32,6 +32,14 @@ double nodeRate(const Workload &workload, const WanLink &link, StageSeat seat)
     return std::min(nodePairThroughput(link, workload.plan->wan.tcpConnections).value, nics);
 }
 
+/// Pieces of a cell's transfer to or from the other nodes of the cell, each GPU of the tensor group over its own NIC.
+Nanoseconds piecesTime(const Workload &workload, StageSeat seat, double bytes, Link fabric)
+{
+    const Parallelism &p = workload.plan->parallelism;
+    fabric.bandwidth = gbitsPerSecond(workload.fabricGbps(seat));
+    return toNanoseconds(transferTime(Bytes{bytes / (p.tensor * p.context)}, 1, fabric));
+}
+
 /// First GPU in its pool of one pipeline's stage, and how many it has; negative where the layout does not say.
 struct Position { int first = -1, gpus = 0; };
 
@@ -60,6 +68,11 @@ bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int fro
 }
 
 } // namespace
+
+int pipelinesPerNode(const Workload &workload, StageSeat seat)
+{
+    return std::max(1, groupsPerNode(workload, seat) / workload.plan->parallelism.context);
+}
 
 BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, int fromStage, int toStage,
                             const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing)
@@ -92,9 +105,14 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
     for (int backward = 0; backward < 2; ++backward) {
         const int way = backward ? 1 - forward : forward;
         times.linkDirection[backward] = 2 * linkIndex + way;
-        times.rateCap[backward] = contextRanks * pairRate / sharing;
+        times.rateCap[backward] = contextRanks * pairRate / sharing * pipelines.lanes;
         times.hold[backward] = toNanoseconds(Seconds{times.bytes[backward] / times.rateCap[backward]});
         times.latency[backward] = toNanoseconds(milliseconds(link.rttMs / 2));
+        if (pipelines.lanes > 1 && !plan.profile) {
+            const double pieces = times.bytes[backward] * (pipelines.lanes - 1) / pipelines.lanes;
+            times.scatter[backward] = piecesTime(workload, backward ? to : from, pieces, site.fabric);
+            times.gather[backward] = piecesTime(workload, backward ? from : to, pieces, site.fabric);
+        }
         links[std::size_t(linkIndex)].bytes[std::size_t(way)]
             += times.bytes[backward] * pipelines.microBatches * crossing.microBatches * pipelines.pipelines;
     }

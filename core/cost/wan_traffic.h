@@ -11,9 +11,14 @@ namespace trainyard {
 /// What passes a boundary, as shares: of a micro-batch's tokens, and of the pipeline's micro-batches.
 struct Crossing { double tokens = 1, microBatches = 1; };
 
-/// The boundary of one pipeline between two stages (virtual stage q to q + 1); counts its bytes on the link.
+/// The boundary of one pipeline between two stages (virtual stage q to q + 1); counts its bytes on the link. In a cell of D
+/// lanes: the channel takes bytes / (D rate), and the sender's fabric scatters, the receiver's gathers, (D - 1) / D of the
+/// bytes (nothing under a profile, which has no cost but its own).
 [[nodiscard]] BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, int fromStage, int toStage,
                                           const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing = {});
+
+/// Pipelines whose stages of this seat share a node, and with it its node pairs.
+[[nodiscard]] int pipelinesPerNode(const Workload &workload, StageSeat seat);
 
 /// All-reduce of `gradient` bytes (the whole stage) among the datacenters that hold replicas of it: a ring over WAN
 /// links where there is one, else a chain there and back. 0 s where there is one datacenter. Counts bytes on the links.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/evaluate.h"
 
+#include "core/cost/cells.h"
 #include "core/cost/iteration_costs.h"
 #include "core/evaluate/confidence.h"
 #include "core/evaluate/metrics.h"
@@ -76,6 +77,7 @@ public:
                     unseated = m_workload.layout;
                 continue;
             }
+            formCells(m_workload);
             auto candidate = runCandidate(m_state.graphs[i]);
             if (!candidate) {
                 if (candidate.error().code == ErrorCode::Cancelled || candidate.error().code == ErrorCode::Internal)
@@ -117,6 +119,7 @@ private:
         m_simulateMs += millisecondsSince(started);
         if (!timeline)
             return std::unexpected(timeline.error());
+        adoptOrder(costs->iteration, *timeline);
         std::vector<StageMemory> memory = stageMemory(m_workload, *costs);
         return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(memory)};
     }

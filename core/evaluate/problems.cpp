@@ -141,6 +141,18 @@ void addStandIns(std::vector<Problem> &problems, const Workload &workload)
     }
 }
 
+/// Cells smaller than wanted: pipelines of one node cannot add node pairs to each other.
+void addCells(std::vector<Problem> &problems, const Evaluation &evaluation)
+{
+    const CellSize &cell = evaluation.layout.cell;
+    if (evaluation.plan->wan.sharing != WanSharing::Temporal || cell.reached >= cell.wanted)
+        return;
+    problems.push_back({Severity::Note,
+                        "Cells of " + std::to_string(cell.wanted) + " pipelines are wanted, but a cell takes pipelines on different nodes, and "
+                            + (cell.reached > 1 ? "only " + std::to_string(cell.reached) + " are" : "none are, so that temporal sharing gains nothing"),
+                        "wan.cell", {}});
+}
+
 /// What the plan asks for and the numbers do not contain. Said, never silently ignored.
 void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
 {
@@ -148,8 +160,6 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
         if (asked)
             problems.push_back({Severity::Warning, text, where, {}});
     };
-    note(plan.wan.sharing == WanSharing::Temporal, "wan.sharing",
-         "Temporal WAN sharing is not modelled in this version: the numbers are for spatial sharing");
     note(plan.bubbleFill.enabled, "bubble_fill.enabled", "Prefill in bubbles is not modelled in this version: the numbers are without it");
     note(plan.memory.activationOffload != ActivationOffload::None, "memory.activation_offload",
          "Activation offload is not modelled in this version: activations are counted on the GPU");
@@ -209,6 +219,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     }
     addShapeProblems(problems, evaluation);
     addStandIns(problems, workload);
+    addCells(problems, evaluation);
     addNotModelled(problems, *evaluation.plan);
     addIdle(problems, evaluation);
     std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });

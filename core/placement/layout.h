@@ -26,6 +26,7 @@ struct PipelineClass {             // pipelines that are alike in every way
     int firstPipeline = 0, pipelines = 1;
     int microBatches = 1;
     std::vector<StageSeat> seats;  // per stage
+    int lane = 0, lanes = 1;       // of its DP-cell under temporal sharing: equal cells are the pipelines of each lane
     bool operator==(const PipelineClass &) const = default;
 };
 
@@ -41,6 +42,13 @@ struct IdleGpus {
     std::string reason;            // "a stage needs 64 GPUs here, 8 are left"
 };
 
+/// DP-cells of the layout, under temporal sharing of the WAN.
+struct CellSize {
+    int reached = 1;               // pipelines of the largest cell
+    int wanted = 1;                // as asked for, or C = WAN time / forward time, rounded
+    double ratio = 0;              // C, of the slowest boundary; 0 where nothing crosses the WAN
+};
+
 struct Layout {
     PlacementMode mode = PlacementMode::PipelineAcross;   // never Auto
     int data = 0;                  // data-parallel degree reached; 0 = nothing could be seated
@@ -48,6 +56,7 @@ struct Layout {
     std::vector<std::vector<StageChunk>> chunks;   // [stage][virtual chunk]
     std::vector<GpuRun> runs;
     std::vector<IdleGpus> idle;
+    CellSize cell;
     int gpusUsed = 0, gpusTotal = 0;
     std::string unseated;          // why data is 0, in one sentence
 };

@@ -75,6 +75,16 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                           "a divisor of " + std::to_string(model.experts)});
 }
 
+/// A profile needs no model: one layer a virtual stage stands for what was measured.
+ModelSpec measuredStages(const Plan &plan)
+{
+    ModelSpec model;
+    model.name = "measured stages";
+    model.layers = plan.parallelism.pipeline * chunksPerStage(plan);
+    model.hidden = model.heads = model.kvHeads = model.headDim = model.ffn = model.vocab = 1;
+    return model;
+}
+
 } // namespace
 
 const Pool &Workload::pool(StageSeat seat) const
@@ -118,7 +128,8 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             row.push_back(spec);
         }
     }
-    auto model = resolveModel(plan->workload, plan->baseDir, catalogue);
+    auto model = plan->profile && plan->workload.model.empty() && !plan->workload.inlineModel
+        ? Expected<ModelSpec>(measuredStages(*plan)) : resolveModel(plan->workload, plan->baseDir, catalogue);
     if (model)
         workload.model = std::move(*model);
     else

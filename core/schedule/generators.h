@@ -26,6 +26,7 @@ namespace trainyard::schedules {
 [[nodiscard]] Expected<Program> hanayo(const ScheduleShape &shape);
 [[nodiscard]] Expected<Program> varuna(const ScheduleShape &shape);
 [[nodiscard]] Expected<Program> teraPipe(const ScheduleShape &shape);
+[[nodiscard]] Expected<Program> atlas(const ScheduleShape &shape);
 
 /// BadValue where a stage may hold fewer micro-batches than `needed[device]`.
 [[nodiscard]] Expected<void> checkInFlight(const ScheduleShape &shape, const std::vector<int> &needed, const char *schedule);

@@ -36,6 +36,7 @@ constexpr std::array kGenerators{
     Generator{ScheduleKind::Hanayo, "hanayo", schedules::hanayo},
     Generator{ScheduleKind::Varuna, "varuna", schedules::varuna},
     Generator{ScheduleKind::TeraPipe, "terapipe", schedules::teraPipe},
+    Generator{ScheduleKind::Atlas, "atlas", schedules::atlas},
 };
 
 std::string availableNames()

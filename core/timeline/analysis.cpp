@@ -41,6 +41,10 @@ Wait waitBefore(const Timeline &timeline, std::uint32_t span, std::uint32_t trac
     // An exchange without duration (a gradient norm) passes on what it waited for itself.
     while (cause != kNoSpan && timeline.kind[cause] == WorkKind::Collective && timeline.start[cause] == timeline.end[cause])
         cause = timeline.cause[cause];
+    // The pieces of a cell's transfer are gathered for its sake.
+    while (cause != kNoSpan && timeline.kind[cause] == WorkKind::PipelineTransfer && timeline.cause[cause] != kNoSpan
+           && timeline.tracks[timeline.trackOf[cause]].stream == Stream::Copy)
+        cause = timeline.cause[cause];
     if (cause == kNoSpan || timeline.trackOf[cause] == track)
         return {WorkKind::Prefill, timeline.start[span]};
     const WorkKind kind = timeline.kind[cause];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Only what depends on the clock is an event: the start and end of a flow, and the choices of a resource that decides
-// while it runs (by priority, or an order with bypass). A task
-// of fixed duration on a fixed-order resource is placed as soon as the ends of its predecessors are known, even if they
+// while it runs (run_time_order). A task of fixed duration on a fixed-order resource is placed as soon as the ends of its predecessors are known, even if they
 // lie ahead of the clock; so a negative lag between such tasks is exact here too. Towards a flow or a priority resource
 // a negative lag reaches no further back than the clock.
 #include "core/timeline/event_loop.h"
+
+#include "core/timeline/run_time_order.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,7 @@ constexpr std::size_t kInstantsPerStopCheck = 1024;
 class EventLoop {
 public:
     EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
-        : m_graph(graph), m_work(workspace), m_timeline(timeline)
+        : m_graph(graph), m_work(workspace), m_timeline(timeline), m_order(graph, workspace, timeline)
     {
     }
 
@@ -47,14 +48,6 @@ public:
     }
 
 private:
-    [[nodiscard]] bool decides(std::uint32_t resource) const
-    {
-        return m_graph.resources[resource].discipline != Discipline::FixedOrder;
-    }
-    [[nodiscard]] bool hasBypass(std::uint32_t resource) const
-    {
-        return m_graph.resources[resource].discipline == Discipline::Bypass;
-    }
     [[nodiscard]] bool isFlow(std::uint32_t task) const { return !m_graph.flow.empty() && m_graph.flow[task] != kNoSpan; }
     [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const { return m_graph.durations[m_graph.durationClass[task]]; }
 
@@ -64,9 +57,8 @@ private:
         m_work.free.assign(resources, 0);
         m_work.last.assign(resources, kNoSpan);
         m_work.isBusy.assign(resources, 0);
-        m_work.queues.resize(resources);
-        for (auto &queue : m_work.queues)
-            queue.clear();
+        m_order.reset();
+        m_work.ownArrivals.clear();
         m_work.ended.clear();
         m_work.candidates.clear();
         m_work.arrivals.clear();
@@ -74,29 +66,13 @@ private:
         m_work.active.clear();
         m_work.linkDemand.assign(m_graph.linkCapacity.size(), 0);
         m_work.linkUsers.assign(m_graph.linkCapacity.size(), 0);
-        resetBypass();
         m_work.pending.resize(tasks);
         for (std::uint32_t task = 0; task < tasks; ++task) {
             const std::uint32_t on = m_graph.resource[task];
-            const bool follows = !decides(on) && task > m_graph.resources[on].track.first;
+            const bool follows = !m_order.decides(on) && task > m_graph.resources[on].track.first;
             m_work.pending[task] = m_graph.predBegin[task + 1] - m_graph.predBegin[task] + (follows ? 1 : 0);
         }
         findSuccessors(tasks);
-    }
-
-    void resetBypass()
-    {
-        m_work.isHere.clear();
-        m_work.isBegun.clear();
-        m_work.head.clear();
-        for (const Resource &resource : m_graph.resources)
-            m_work.head.push_back(resource.track.first);
-        m_work.nextForward = m_work.head;
-        m_work.promoted.assign(m_graph.resources.size(), kNoSpan);
-        if (std::ranges::find(m_graph.resources, Discipline::Bypass, &Resource::discipline) == m_graph.resources.end())
-            return;
-        m_work.isHere.assign(m_graph.taskCount(), 0);
-        m_work.isBegun.assign(m_graph.taskCount(), 0);
     }
 
     void findSuccessors(std::size_t tasks)
@@ -117,7 +93,7 @@ private:
     void place(std::uint32_t task)
     {
         const std::uint32_t on = m_graph.resource[task];
-        const bool chooses = decides(on);
+        const bool chooses = m_order.decides(on);
         Nanoseconds start = chooses ? 0 : m_work.free[on];
         std::uint32_t cause = chooses ? kNoSpan : m_work.last[on];
         for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i) {
@@ -129,8 +105,10 @@ private:
         m_timeline.cause[task] = cause;
         if (chooses || isFlow(task)) {
             m_timeline.start[task] = start = std::max(start, m_now);
-            m_work.arrivals.emplace_back(start, task);
-            std::ranges::push_heap(m_work.arrivals, std::greater{});
+            const bool isOwn = cause != kNoSpan && m_graph.resource[cause] == on && m_order.knowsItsOwn(on);
+            auto &arrivals = isOwn ? m_work.ownArrivals : m_work.arrivals;
+            arrivals.emplace_back(start, task);
+            std::ranges::push_heap(arrivals, std::greater{});
         } else {
             end(task, start + durationOf(task));
         }
@@ -155,7 +133,7 @@ private:
             for (std::uint32_t i = m_work.successorBegin[task]; i < m_work.successorBegin[task + 1]; ++i)
                 release(m_work.successor[i]);
             const std::uint32_t on = m_graph.resource[task];
-            if (!decides(on) && task + 1 < m_graph.resources[on].track.last)
+            if (!m_order.decides(on) && task + 1 < m_graph.resources[on].track.last)
                 release(task + 1);
         }
     }
@@ -178,6 +156,14 @@ private:
         return next;
     }
 
+    static std::uint32_t popFirst(std::vector<SimulationWorkspace::TimedIndex> &heap)
+    {
+        const std::uint32_t index = heap.front().second;
+        std::ranges::pop_heap(heap, std::greater{});
+        heap.pop_back();
+        return index;
+    }
+
     /// Completions of this instant, then the choices of the resources that they free, among what had arrived before.
     void complete()
     {
@@ -190,17 +176,16 @@ private:
             m_work.active[i] = m_work.active.back();
             m_work.active.pop_back();
             leaveLinks(m_graph.flows[m_graph.flow[task]]);
-            if (const std::uint32_t on = m_graph.resource[task]; decides(on))
+            if (const std::uint32_t on = m_graph.resource[task]; m_order.decides(on))
                 m_work.candidates.push_back(on);
             end(task, m_now);
         }
-        while (!m_work.freed.empty() && m_work.freed.front().first <= m_now) {
-            m_work.candidates.push_back(m_work.freed.front().second);
-            std::ranges::pop_heap(m_work.freed, std::greater{});
-            m_work.freed.pop_back();
-        }
+        while (!m_work.freed.empty() && m_work.freed.front().first <= m_now)
+            m_work.candidates.push_back(popFirst(m_work.freed));
         for (const std::uint32_t resource : m_work.candidates)
             m_work.isBusy[resource] = 0;
+        while (!m_work.ownArrivals.empty() && m_work.ownArrivals.front().first <= m_now)
+            m_order.arrive(popFirst(m_work.ownArrivals));
         choose();
         settle();
     }
@@ -209,20 +194,12 @@ private:
     void arrive()
     {
         while (!m_work.arrivals.empty() && m_work.arrivals.front().first <= m_now) {
-            const std::uint32_t task = m_work.arrivals.front().second, on = m_graph.resource[task];
-            std::ranges::pop_heap(m_work.arrivals, std::greater{});
-            m_work.arrivals.pop_back();
-            if (!decides(on)) {
+            const std::uint32_t task = popFirst(m_work.arrivals), on = m_graph.resource[task];
+            if (!m_order.decides(on)) {
                 begin(task);
                 continue;
             }
-            if (hasBypass(on)) {
-                m_work.isHere[task] = 1;
-            } else {
-                auto &queue = m_work.queues[on];
-                queue.emplace_back(m_graph.priority.empty() ? 0 : m_graph.priority[task], task);
-                std::ranges::push_heap(queue, std::greater{});
-            }
+            m_order.arrive(task);
             m_work.candidates.push_back(on);
         }
         choose();
@@ -232,7 +209,7 @@ private:
     void choose()
     {
         for (const std::uint32_t resource : m_work.candidates) {
-            const std::uint32_t task = m_work.isBusy[resource] != 0 ? kNoSpan : take(resource);
+            const std::uint32_t task = m_work.isBusy[resource] != 0 ? kNoSpan : m_order.take(resource);
             if (task == kNoSpan)
                 continue;
             if (m_now > m_timeline.start[task]) {   // it had to wait for the resource
@@ -243,43 +220,6 @@ private:
             begin(task);
         }
         m_work.candidates.clear();
-    }
-
-    /// The task that a free resource takes now, or kNoSpan.
-    [[nodiscard]] std::uint32_t take(std::uint32_t resource)
-    {
-        if (hasBypass(resource))
-            return takeInOrder(resource);
-        auto &queue = m_work.queues[resource];
-        if (queue.empty())
-            return kNoSpan;
-        const std::uint32_t task = queue.front().second;
-        std::ranges::pop_heap(queue, std::greater{});
-        queue.pop_back();
-        return task;
-    }
-
-    [[nodiscard]] std::uint32_t takeInOrder(std::uint32_t resource)
-    {
-        const std::uint32_t last = m_graph.resources[resource].track.last;
-        std::uint32_t &head = m_work.head[resource], &forward = m_work.nextForward[resource], &promoted = m_work.promoted[resource];
-        while (head < last && m_work.isBegun[head] != 0)
-            ++head;
-        std::uint32_t task = promoted != kNoSpan ? promoted : head;
-        if (task == last)
-            return kNoSpan;
-        if (m_work.isHere[task] == 0 && promoted == kNoSpan && m_graph.kind[task] != WorkKind::Forward) {
-            for (forward = std::max(forward, head); forward < last; ++forward)
-                if (m_graph.kind[forward] == WorkKind::Forward && m_work.isBegun[forward] == 0)
-                    break;
-            if (forward < last)
-                task = promoted = forward;
-        }
-        if (m_work.isHere[task] == 0)
-            return kNoSpan;
-        promoted = kNoSpan;
-        m_work.isBegun[task] = 1;
-        return task;
     }
 
     void begin(std::uint32_t task)
@@ -365,6 +305,7 @@ private:
     const TaskGraph &m_graph;
     SimulationWorkspace &m_work;
     Timeline &m_timeline;
+    RunTimeOrder m_order;
     Nanoseconds m_now = 0;
     std::size_t m_settled = 0;
     bool m_ratesChanged = false;

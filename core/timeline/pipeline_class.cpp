@@ -2,7 +2,23 @@
 // The first pass: which resources a class has, and the number of every task on them.
 #include "core/timeline/pipeline_class.h"
 
+#include <algorithm>
+
 namespace trainyard {
+
+namespace {
+
+Discipline disciplineOf(OrderRule rule)
+{
+    switch (rule) {
+    case OrderRule::Strict: return Discipline::FixedOrder;
+    case OrderRule::Bypass: return Discipline::Bypass;
+    case OrderRule::Greedy: return Discipline::Greedy;
+    }
+    return Discipline::FixedOrder;
+}
+
+} // namespace
 
 PipelineClassTasks::PipelineClassTasks(const IterationCosts &costs, int index, const ClassCosts &at)
     : m_costs(costs), m_pipeline(costs.classes[static_cast<std::size_t>(index)]), m_program(m_pipeline.program), m_index(index),
@@ -10,21 +26,54 @@ PipelineClassTasks::PipelineClassTasks(const IterationCosts &costs, int index, c
 {
 }
 
-void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource)
+void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource, const PipelineClassTasks *owner)
 {
     m_firstResource = resource;
-    for (int d = 0; d < m_devices; ++d)
-        m_resources.push_back({.discipline = m_program.rule == OrderRule::Bypass ? Discipline::Bypass : Discipline::FixedOrder,
-                               .track = {.stream = Stream::Compute, .pipelineClass = m_index, .stage = d}});
+    for (int d = 0; d < m_devices; ++d) {
+        Resource device{.discipline = disciplineOf(m_program.rule), .track = {.stream = Stream::Compute, .pipelineClass = m_index, .stage = d}};
+        if (const auto &limits = m_program.shape.inFlightLimit; !limits.empty())
+            device.inFlightLimit = static_cast<std::uint32_t>(limits[static_cast<std::size_t>(d)]);
+        m_resources.push_back(device);
+    }
     findStages();
     numberOps(task);
-    for (Channel &channel : m_channels) {
-        Track &track = m_resources[channel.resource].track;
-        channel.first = track.first = task;
-        track.last = task += channel.count;
-    }
+    numberChannels(task, owner);
     numberTail(task);
     resource += static_cast<std::uint32_t>(m_resources.size());
+}
+
+void PipelineClassTasks::addTrack(std::uint32_t &task, std::uint32_t count, Discipline discipline, Track track)
+{
+    track.pipelineClass = m_index;
+    track.first = task;
+    track.last = task += count;
+    m_resources.push_back({.discipline = discipline, .track = track});
+}
+
+/// A cell's channel carries the transfers of all lanes, turn by turn; it is numbered with the first of them.
+void PipelineClassTasks::numberChannels(std::uint32_t &task, const PipelineClassTasks *owner)
+{
+    for (std::size_t i = 0; i < m_channels.size(); ++i) {
+        Channel &channel = m_channels[i];
+        if (owner) {
+            channel.first = owner->m_channels[i].first;
+            continue;
+        }
+        channel.first = task;
+        channel.resource = m_resources.size();
+        addTrack(task, channel.count * static_cast<std::uint32_t>(m_pipeline.lanes), m_pipeline.lanes > 1 ? Discipline::Priority : Discipline::FixedOrder,
+                 {.stream = Stream::Wan, .stage = channel.from, .toStage = channel.to, .wanLink = channel.wanLink});
+    }
+    for (Channel &channel : m_channels) {
+        if (channel.scatters) {
+            channel.firstScatter = task;
+            addTrack(task, channel.count, Discipline::FixedOrder, {.stream = Stream::Copy, .stage = channel.from, .toStage = channel.to});
+        }
+        if (channel.gathers) {
+            channel.firstGather = task;
+            addTrack(task, channel.count, Discipline::FixedOrder, {.stream = Stream::Copy, .stage = channel.to, .toStage = channel.to});
+        }
+    }
 }
 
 bool PipelineClassTasks::isRecomputed(const Op &op, std::size_t slot) const
@@ -49,8 +98,8 @@ void PipelineClassTasks::findStages()
         from.crosses = !from.ends && from.device != to.device;
         if (!from.crosses || !boundary.isWan)
             continue;
-        from.sends[0] = findChannel(from.device, to.device, boundary.wanLink);
-        to.sends[1] = findChannel(to.device, from.device, boundary.wanLink);
+        from.sends[0] = findChannel(from.device, to.device, boundary, 0);
+        to.sends[1] = findChannel(to.device, from.device, boundary, 1);
     }
     const std::size_t cells = m_stages.size() * static_cast<std::size_t>(m_microBatches);
     for (int direction = 0; direction < 2; ++direction) {
@@ -60,16 +109,14 @@ void PipelineClassTasks::findStages()
     }
 }
 
-int PipelineClassTasks::findChannel(int from, int to, int wanLink)
+int PipelineClassTasks::findChannel(int from, int to, const BoundaryTimes &boundary, int direction)
 {
-    for (std::size_t i = 0; i < m_channels.size(); ++i) {
-        const Track &track = m_resources[m_channels[i].resource].track;
-        if (track.stage == from && track.toStage == to)
-            return static_cast<int>(i);
-    }
-    m_channels.push_back({.resource = m_resources.size()});
-    m_resources.push_back({.track = {.stream = Stream::Wan, .pipelineClass = m_index, .stage = from, .toStage = to, .wanLink = wanLink}});
-    return static_cast<int>(m_channels.size()) - 1;
+    auto found = std::ranges::find_if(m_channels, [&](const Channel &channel) { return channel.from == from && channel.to == to; });
+    if (found == m_channels.end())
+        found = m_channels.insert(m_channels.end(), Channel{.from = from, .to = to, .wanLink = boundary.wanLink});
+    found->scatters |= m_pipeline.lanes > 1 && boundary.scatter[direction] > 0;
+    found->gathers |= m_pipeline.lanes > 1 && boundary.gather[direction] > 0;
+    return static_cast<int>(found - m_channels.begin());
 }
 
 void PipelineClassTasks::numberOps(std::uint32_t &task)

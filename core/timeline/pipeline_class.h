@@ -11,8 +11,9 @@ class PipelineClassTasks {
 public:
     PipelineClassTasks(const IterationCosts &costs, int index, const ClassCosts &at);
 
-    /// Gives numbers from `task` and `resource` on, and moves both past the last.
-    void number(std::uint32_t &task, std::uint32_t &resource);
+    /// Gives numbers from `task` and `resource` on, and moves both past the last. `owner`: lane 0 of the cell, numbered before;
+    /// nullptr for itself and outside cells.
+    void number(std::uint32_t &task, std::uint32_t &resource, const PipelineClassTasks *owner);
     [[nodiscard]] const std::vector<Resource> &resources() const { return m_resources; }
     [[nodiscard]] bool hasPairs() const { return m_hasPairs; }
 
@@ -27,7 +28,15 @@ private:
         int sends[2] = {-1, -1};   // WAN channel of its forwards to the next stage, and of its gradients to the previous
     };
     struct Tail { std::uint32_t lastOp, reduce, optimizer, gather, overhead; };   // kNoSpan where absent
-    struct Channel { std::uint32_t first = 0, count = 0; std::size_t resource = 0; };
+    /// One direction between two devices. Of a cell's channel every lane keeps a copy; the owner has the resource.
+    struct Channel {
+        int from = 0, to = 0, wanLink = -1;
+        bool scatters = false, gathers = false;
+        std::uint32_t count = 0;                // transfers of this class
+        std::uint32_t first = 0;                // task numbers: of the whole channel
+        std::uint32_t firstScatter = kNoSpan, firstGather = kNoSpan;   // of this class, transfer by transfer
+        std::size_t resource = 0;
+    };
 
     [[nodiscard]] std::size_t cell(int q, int microBatch) const
     {
@@ -36,7 +45,13 @@ private:
     [[nodiscard]] bool isRecomputed(const Op &op, std::size_t slot) const;
     [[nodiscard]] int stageOf(int device, int chunk) const { return m_stageOf[static_cast<std::size_t>(device * m_chunks + chunk)]; }
     void findStages();
-    int findChannel(int from, int to, int wanLink);
+    int findChannel(int from, int to, const BoundaryTimes &boundary, int direction);
+    void numberChannels(std::uint32_t &task, const PipelineClassTasks *owner);
+    void addTrack(std::uint32_t &task, std::uint32_t count, Discipline discipline, Track track);
+    [[nodiscard]] std::uint32_t transferTask(const Channel &channel, std::uint32_t place) const
+    {
+        return channel.first + place * static_cast<std::uint32_t>(m_pipeline.lanes) + static_cast<std::uint32_t>(m_pipeline.lane);
+    }
     void numberOps(std::uint32_t &task);
     void numberOp(const Op &op, int device, std::uint32_t &task);
     void numberResult(const Op &op, std::size_t slot, std::uint32_t task);
@@ -48,7 +63,12 @@ private:
     bool dependOn(Writer &writer, int q, const Op &op) const;
     bool dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const;
     [[nodiscard]] Error missingBefore(const Op &op, int device) const;
-    void writeChannel(Writer &writer, const Channel &channel, const Track &track) const;
+    /// A transfer over a channel: which boundary and direction, whose result, in which place of its lane.
+    struct Transfer { std::uint32_t boundary; std::uint32_t place; std::uint32_t result; const Op *op; };
+    template <class Write>
+    void forEachTransfer(const Channel &channel, Write write) const;
+    void writeChannel(Writer &writer, const Channel &channel, const std::vector<PipelineClassTasks> &classes) const;
+    void writePieces(Writer &writer, const Channel &channel, bool gathers) const;
     void writeCollectives(Writer &writer, int device, const std::vector<PipelineClassTasks> &classes) const;
 
     const IterationCosts &m_costs;

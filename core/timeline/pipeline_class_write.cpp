@@ -67,14 +67,21 @@ Expected<void> PipelineClassTasks::write(TaskGraph &graph, const std::vector<Pip
             writer.after(tail.gather != kNoSpan ? tail.gather : tail.reduce);
         }
     }
+    // In the order of their numbers: channels, unless another lane has them; pieces; collectives.
     for (const Channel &channel : m_channels) {
-        writer.resource = m_firstResource + static_cast<std::uint32_t>(channel.resource);
-        writeChannel(writer, channel, m_resources[channel.resource].track);
+        if (m_pipeline.lane > 0)
+            break;
+        writeChannel(writer, channel, classes);
+        ++writer.resource;
     }
-    for (std::size_t r = static_cast<std::size_t>(m_devices) + m_channels.size(); r < m_resources.size(); ++r) {
-        writer.resource = m_firstResource + static_cast<std::uint32_t>(r);
-        writeCollectives(writer, m_resources[r].track.stage, classes);
+    for (const Channel &channel : m_channels) {
+        if (channel.scatters)
+            writePieces(writer, channel, false);
+        if (channel.gathers)
+            writePieces(writer, channel, true);
     }
+    for (; writer.resource < m_firstResource + m_resources.size(); ++writer.resource)
+        writeCollectives(writer, m_resources[writer.resource - m_firstResource].track.stage, classes);
     return {};
 }
 
@@ -95,6 +102,9 @@ bool PipelineClassTasks::writeOp(Writer &writer, const Op &op, int device) const
     writer.task(workOf(first), costs + static_cast<std::uint32_t>(first), op.microBatch, op.chunk);
     if (!dependOn(writer, q, op))
         return false;
+    // What a fixed order implies: a recomputation, or the last stage's backward, follows its own forward.
+    if (m_program.rule == OrderRule::Greedy && (op.kind == OpKind::Recompute || (makesGradient(op.kind) && m_stages[static_cast<std::size_t>(q)].ends)))
+        writer.after(m_result[0][cell(q, op.microBatch)]);
     // Fused: the recomputation waits for the gradient like the backward that it belongs to.
     if (isRecomputedNow)
         writer.task(workOf(op.kind), costs + static_cast<std::uint32_t>(op.kind), op.microBatch, op.chunk);
@@ -145,11 +155,17 @@ bool PipelineClassTasks::dependOn(Writer &writer, int producer, int consumer, in
     if (!m_stages[static_cast<std::size_t>(boundary)].crosses)
         return result < writer.next;
     const std::uint32_t lag = m_at.boundary + 2 * static_cast<std::uint32_t>(boundary) + static_cast<std::uint32_t>(direction);
-    const int channel = m_stages[static_cast<std::size_t>(producer)].sends[direction];
-    if (channel < 0)
+    const int index = m_stages[static_cast<std::size_t>(producer)].sends[direction];
+    if (index < 0) {
         writer.after(result, lag);
+        return true;
+    }
+    const Channel &channel = m_channels[static_cast<std::size_t>(index)];
+    const std::uint32_t place = m_transfer[direction][cell(producer, microBatch)];
+    if (channel.gathers)
+        writer.after(channel.firstGather + place);
     else
-        writer.after(m_channels[static_cast<std::size_t>(channel)].first + m_transfer[direction][cell(producer, microBatch)], lag);
+        writer.after(transferTask(channel, place), lag);
     return true;
 }
 
@@ -174,21 +190,55 @@ Error PipelineClassTasks::missingBefore(const Op &op, int device) const
             ""};
 }
 
-void PipelineClassTasks::writeChannel(Writer &writer, const Channel &channel, const Track &track) const
+/// Calls write(transfer) for each transfer of this class over the channel, in the order in which the sender makes them.
+template <class Write>
+void PipelineClassTasks::forEachTransfer(const Channel &channel, Write write) const
 {
     const auto index = static_cast<int>(&channel - m_channels.data());
-    for (const Op &op : m_program.order[static_cast<std::size_t>(track.stage)]) {
+    std::uint32_t place = 0;
+    for (const Op &op : m_program.order[static_cast<std::size_t>(channel.from)]) {
         const bool forward = isForward(op.kind);
         if (!forward && !makesGradient(op.kind))
             continue;
         const int direction = forward ? 0 : 1;
-        const int q = stageOf(track.stage, op.chunk);
-        if (m_stages[static_cast<std::size_t>(q)].sends[direction] != index)
-            continue;
-        const auto i = static_cast<std::uint32_t>(2 * (forward ? q : q - 1) + direction);
-        writer.task(WorkKind::WanTransfer, m_at.holds + i, op.microBatch, op.chunk, m_at.flows + i);
-        writer.after(m_result[direction][cell(q, op.microBatch)]);
+        const int q = stageOf(channel.from, op.chunk);
+        if (m_stages[static_cast<std::size_t>(q)].sends[direction] == index)
+            write(Transfer{static_cast<std::uint32_t>(2 * (forward ? q : q - 1) + direction), place++, m_result[direction][cell(q, op.microBatch)], &op});
     }
+}
+
+void PipelineClassTasks::writeChannel(Writer &writer, const Channel &channel, const std::vector<PipelineClassTasks> &classes) const
+{
+    const auto index = static_cast<std::size_t>(&channel - m_channels.data());
+    const auto lanes = static_cast<std::uint32_t>(m_pipeline.lanes);
+    const PipelineClassTasks *const lane = &classes[static_cast<std::size_t>(m_index)];   // and those after it
+    forEachTransfer(channel, [&](const Transfer &transfer) {
+        for (std::uint32_t k = 0; k < lanes; ++k) {
+            const Op &op = *transfer.op;
+            if (!writer.graph.priority.empty()) {
+                const std::int64_t place = std::int64_t{op.microBatch} * m_chunks + op.chunk, all = std::int64_t{m_microBatches} * m_chunks;
+                writer.graph.priority[writer.next] = m_costs.turns == TurnOrder::RoundRobin ? place * lanes + k : k * all + place;
+            }
+            writer.task(WorkKind::WanTransfer, m_at.holds + transfer.boundary, op.microBatch, op.chunk, m_at.flows + transfer.boundary);
+            // The result comes first: it is what the transfer carries. All lanes make theirs at the same place of their orders.
+            writer.after(lane[k].m_result[transfer.boundary % 2][cell(stageOf(channel.from, op.chunk), op.microBatch)]);
+            if (channel.scatters)
+                writer.after(lane[k].m_channels[index].firstScatter + transfer.place);
+        }
+    });
+}
+
+/// What a lane does inside its datacenter before and after its turn on the cell's channel.
+void PipelineClassTasks::writePieces(Writer &writer, const Channel &channel, bool gathers) const
+{
+    forEachTransfer(channel, [&](const Transfer &transfer) {
+        writer.task(WorkKind::PipelineTransfer, m_at.pieces + 2 * transfer.boundary + (gathers ? 1 : 0), transfer.op->microBatch, transfer.op->chunk);
+        if (gathers)
+            writer.after(transferTask(channel, transfer.place), m_at.boundary + transfer.boundary);
+        else
+            writer.after(transfer.result);
+    });
+    ++writer.resource;
 }
 
 void PipelineClassTasks::writeCollectives(Writer &writer, int device, const std::vector<PipelineClassTasks> &classes) const

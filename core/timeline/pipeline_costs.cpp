@@ -66,6 +66,10 @@ void writeBoundary(TaskGraph &graph, const PipelineCosts &pipeline, const ClassC
         const std::size_t i = 2 * q + direction;
         graph.durations[at.holds + i] = boundary.hold[direction];
         graph.lags[at.boundary + i] = boundary.isWan ? boundary.latency[direction] : boundary.hold[direction];
+        if (pipeline.lanes > 1) {
+            graph.durations[at.pieces + 2 * i] = boundary.scatter[direction];
+            graph.durations[at.pieces + 2 * i + 1] = boundary.gather[direction];
+        }
         if (graph.flows.empty())
             continue;
         Flow &flow = graph.flows[at.flows + i];
@@ -86,11 +90,12 @@ std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
     std::uint32_t durations = kNoDuration + 1, lags = kNoLag + 1, flows = 0;
     for (std::size_t c = 0; c < layout.size(); ++c) {
         const PipelineCosts &pipeline = costs.classes[c];
-        layout[c] = {durations, 0, 0, lags, 0, flows, 0};
+        layout[c] = {durations, 0, 0, lags, 0, flows, 0, 0};
         layout[c].holds = layout[c].ops + 5 * size32(pipeline.ops.size());
         layout[c].tail = layout[c].holds + 2 * size32(pipeline.boundaries.size());
         layout[c].pairs = layout[c].tail + 3 * size32(pipeline.tail.size());
-        durations = layout[c].pairs + size32(pipeline.pairs.size());
+        layout[c].pieces = layout[c].pairs + size32(pipeline.pairs.size());
+        durations = layout[c].pieces + (pipeline.lanes > 1 ? 4 * size32(pipeline.boundaries.size()) : 0);
         layout[c].reduce = layout[c].boundary + 2 * size32(pipeline.boundaries.size());
         lags = layout[c].reduce + size32(pipeline.tail.size() * costs.classes.size());
         flows += 2 * size32(pipeline.boundaries.size());
@@ -103,7 +108,7 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
     const std::vector<ClassCosts> layout = layOutCosts(costs);
     const ClassCosts &last = layout.back();
     const PipelineCosts &lastClass = costs.classes.back();
-    graph.durations.resize(last.pairs + lastClass.pairs.size());
+    graph.durations.resize(last.pieces + (lastClass.lanes > 1 ? 4 * lastClass.boundaries.size() : 0));
     graph.lags.resize(last.reduce + lastClass.tail.size() * costs.classes.size());
     graph.flows.resize(costs.linkCapacity.empty() ? 0 : last.flows + 2 * lastClass.boundaries.size());
     graph.linkCapacity = costs.linkCapacity;
@@ -137,18 +142,24 @@ std::uint64_t topologyFingerprint(const IterationCosts &costs)
 {
     Fingerprint print;
     print.add((costs.reduceJoinsClasses ? 1u : 0u) | (costs.optimizerBarrier ? 2u : 0u) | (costs.overhead > 0 ? 4u : 0u)
-              | (costs.linkCapacity.empty() ? 8u : 0u));
+              | (costs.linkCapacity.empty() ? 8u : 0u) | (costs.turns == TurnOrder::DrainFirst ? 16u : 0u));
     print.add(costs.classes.size());
     for (const PipelineCosts &pipeline : costs.classes) {
         print.add(static_cast<std::uint64_t>(pipeline.program.shape.chunks) << 32
                   | static_cast<std::uint64_t>(pipeline.program.rule) << 8 | static_cast<std::uint64_t>(pipeline.program.placement));
+        print.add(static_cast<std::uint64_t>(pipeline.lanes) << 32 | static_cast<std::uint64_t>(pipeline.lane));
+        if (pipeline.program.rule == OrderRule::Greedy)   // limits are the resources', not the order's
+            for (const int limit : pipeline.program.shape.inFlightLimit)
+                print.add(static_cast<std::uint64_t>(limit));
         print.add(pipeline.program.order.size());
         for (const std::vector<Op> &order : pipeline.program.order)
             print.add(order);
         for (const OpTimes &times : pipeline.ops)
             print.add(times.recompute > 0);
         for (const BoundaryTimes &boundary : pipeline.boundaries)
-            print.add(boundary.isWan ? static_cast<std::uint64_t>(boundary.wanLink + 2) : 0u);
+            print.add((boundary.isWan ? static_cast<std::uint64_t>(boundary.wanLink + 2) : 0u) << 2
+                      | (boundary.scatter[0] > 0 || boundary.scatter[1] > 0 ? 1u : 0u)
+                      | (boundary.gather[0] > 0 || boundary.gather[1] > 0 ? 2u : 0u));
         for (const TailTimes &tail : pipeline.tail)
             print.add((tail.reduce > 0 ? 1u : 0u) | (tail.optimizer > 0 ? 2u : 0u) | (tail.gather > 0 ? 4u : 0u));
     }

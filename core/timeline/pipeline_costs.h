@@ -18,6 +18,7 @@ struct ClassCosts {
     std::uint32_t reduce = 0;      // lags [device * classes + class whose last backward is awaited]
     std::uint32_t flows = 0;       // flows [boundary * 2 + direction]
     std::uint32_t pairs = 0;       // durations, as PipelineCosts::pairs
+    std::uint32_t pieces = 0;      // durations [(boundary * 2 + direction) * 2 + {scatter, gather}]; of lanes only
 };
 
 [[nodiscard]] std::vector<ClassCosts> layOutCosts(const IterationCosts &costs);

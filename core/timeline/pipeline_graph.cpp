@@ -18,6 +18,10 @@ Expected<void> checkSizes(const IterationCosts &costs)
     for (const PipelineCosts &pipeline : costs.classes) {
         const Program &program = pipeline.program;
         const auto stages = static_cast<std::size_t>(program.virtualStages());
+        const auto before = static_cast<std::size_t>(&pipeline - costs.classes.data());
+        if (pipeline.lane < 0 || pipeline.lane >= pipeline.lanes || static_cast<std::size_t>(pipeline.lane) > before
+            || (pipeline.lane > 0 && (costs.classes[before - 1].lane + 1 != pipeline.lane || costs.classes[before - 1].program.order != program.order)))
+            return std::unexpected(Error{ErrorCode::Internal, "schedule", "lanes of a cell that are not alike or not in order", ""});
         if (pipeline.ops.size() != stages || pipeline.boundaries.size() + 1 < stages
             || pipeline.tail.size() != static_cast<std::size_t>(program.shape.devices)
             || program.order.size() != pipeline.tail.size()
@@ -46,12 +50,16 @@ Expected<void> checkOps(const IterationCosts &costs)
 
 void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, std::size_t tasks)
 {
+    for (const PipelineClassTasks &tasksOfClass : classes)
+        graph.resources.insert(graph.resources.end(), tasksOfClass.resources().begin(), tasksOfClass.resources().end());
     graph.kind.resize(tasks);
     graph.resource.resize(tasks);
     graph.durationClass.resize(tasks);
     graph.microBatch.resize(tasks);
     graph.chunk.resize(tasks);
     graph.flow.resize(graph.flows.empty() ? 0 : tasks);
+    if (std::ranges::any_of(graph.resources, [](const Resource &r) { return r.discipline == Discipline::Priority; }))
+        graph.priority.assign(tasks, 0);
     if (std::ranges::any_of(classes, &PipelineClassTasks::hasPairs)) {
         graph.pairedMicroBatch.assign(tasks, -1);
         graph.pairedChunk.assign(tasks, 0);
@@ -59,8 +67,6 @@ void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, 
     graph.predBegin.resize(tasks + 1);
     graph.pred.reserve(tasks + tasks / 2);
     graph.lagClass.reserve(tasks + tasks / 2);
-    for (const PipelineClassTasks &tasksOfClass : classes)
-        graph.resources.insert(graph.resources.end(), tasksOfClass.resources().begin(), tasksOfClass.resources().end());
 }
 
 } // namespace
@@ -79,7 +85,8 @@ Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs)
     std::uint32_t tasks = 0, resources = 0;
     for (std::size_t c = 0; c < layout.size(); ++c) {
         classes.emplace_back(costs, static_cast<int>(c), layout[c]);
-        classes.back().number(tasks, resources);
+        const auto lane = static_cast<std::size_t>(costs.classes[c].lane);
+        classes.back().number(tasks, resources, lane > 0 ? &classes[c - lane] : nullptr);
     }
     allocate(graph, classes, tasks);
     for (PipelineClassTasks &tasksOfClass : classes)
@@ -98,6 +105,20 @@ bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs)
         return false;
     writeCosts(graph, costs);
     return true;
+}
+
+void adoptOrder(IterationCosts &costs, const Timeline &timeline)
+{
+    for (const Track &track : timeline.tracks) {
+        Program &program = costs.classes[static_cast<std::size_t>(track.pipelineClass)].program;
+        if (track.stream != Stream::Compute || program.rule != OrderRule::Greedy)
+            continue;
+        std::vector<Op> &order = program.order[static_cast<std::size_t>(track.stage)];
+        order.clear();
+        for (std::uint32_t span = track.first; span < track.last; ++span)
+            if (timeline.kind[span] <= WorkKind::Recompute)   // the first work kinds are the op kinds, in the same order
+                order.push_back({static_cast<OpKind>(timeline.kind[span]), false, static_cast<std::int16_t>(timeline.chunk[span]), timeline.microBatch[span]});
+    }
 }
 
 } // namespace trainyard

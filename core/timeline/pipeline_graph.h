@@ -19,6 +19,11 @@ struct OpTimes {                   // of one chunk of one stage and one micro-ba
     bool operator==(const OpTimes &) const = default;
 };
 
+// Temporal sharing (Atlas, arXiv 2411.14458): the pipelines of a DP-cell take turns on all node pairs of the cell. Each
+// pipeline of a cell is a class of its own, a lane; equal cells are the pipelines that such a class stands for. The lanes of
+// a cell share one channel a boundary and direction, which serves who waits by `turns`: the owner scatters its pieces
+// inside the datacenter, all send, the receivers gather them again.
+
 /// Between virtual stages q and q + 1 of a chain; [0] forward direction, [1] backward. Not used where both lie on one device.
 /// Boundaries that cross between the same two devices in the same direction share one FIFO channel.
 struct BoundaryTimes {
@@ -27,8 +32,10 @@ struct BoundaryTimes {
     int linkDirection[2] = {0, 0}; // index into IterationCosts::linkCapacity of each direction; used where shared
     Nanoseconds hold[2] = {0, 0};  // time on the channel, uncontended (WAN), or the whole transfer (local)
     Nanoseconds latency[2] = {0, 0};   // after the channel is free again
+    Nanoseconds scatter[2] = {0, 0};   // before and after the channel, where a cell shares it; 0 = absent
+    Nanoseconds gather[2] = {0, 0};
     double bytes[2] = {0, 0};
-    double rateCap[2] = {0, 0};    // bytes/s of one pipeline's channel
+    double rateCap[2] = {0, 0};    // bytes/s of one pipeline's channel, or of a cell's
     bool operator==(const BoundaryTimes &) const = default;
 };
 
@@ -42,6 +49,7 @@ struct TailTimes {                 // after the last backward of a stage; 0 = ab
 
 struct PipelineCosts {             // of one class of equal pipelines
     int pipelines = 1;             // how many it stands for
+    int lane = 0, lanes = 1;       // of its cell; the lanes of a cell follow each other in IterationCosts::classes and are alike
     Program program;
     std::vector<OpTimes> ops;      // [device * chunks + chunk]
     // A forward and a backward at once, recomputation apart: [(device * chunks + forward's chunk) * chunks + backward's].
@@ -53,6 +61,7 @@ struct PipelineCosts {             // of one class of equal pipelines
 
 struct IterationCosts {
     std::vector<PipelineCosts> classes;
+    TurnOrder turns = TurnOrder::RoundRobin;   // of the lanes of a cell
     bool reduceJoinsClasses = true;   // a stage's reduction waits for that stage of every class
     bool optimizerBarrier = false;    // every optimizer step waits for every reduction (gradient norm)
     Nanoseconds overhead = 0;         // host time at the end of the iteration
@@ -66,5 +75,9 @@ struct IterationCosts {
 /// differs (then build anew): programs, which boundaries are WAN, which tail times and recomputations are 0, whether
 /// there are link capacities.
 [[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs);
+
+/// Where devices chose their order while they ran (OrderRule::Greedy), writes into the programs the order that they took, so
+/// that memory and recomputation are counted as they happened.
+void adoptOrder(IterationCosts &costs, const Timeline &timeline);
 
 } // namespace trainyard

@@ -24,10 +24,12 @@ struct SimulationWorkspace {
     // event loop only
     std::vector<std::uint32_t> pending, successorBegin, successor, ended, candidates;
     std::vector<TimedIndex> arrivals, freed;       // heaps
+    std::vector<TimedIndex> ownArrivals;           // at resources that know their own results at once
     std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> queues;   // per resource: heaps by priority, task
     std::vector<std::uint8_t> isBusy;
-    std::vector<std::uint32_t> head, nextForward, promoted;   // per resource with bypass: tasks; promoted: the forward waited for
-    std::vector<std::uint8_t> isHere, isBegun;     // per task; empty where no resource has bypass
+    std::vector<std::uint32_t> head, nextForward, promoted;   // per resource with bypass or greedy: tasks; promoted: has its turn for sure
+    std::vector<int> inFlight;                     // per greedy resource: forwards without their backward
+    std::vector<std::uint8_t> isHere, isBegun;     // per task; empty where no resource has bypass or is greedy
     struct ActiveFlow {
         std::uint32_t task = 0;
         double workLeft = 0;                       // nanoseconds at full speed, as of `since`

@@ -16,11 +16,14 @@
 namespace trainyard {
 
 /// FixedOrder: by number, each waited for. Priority: the first by priority of those that can start. Bypass: by number, but
-/// while the head, other than a forward, cannot start, the next forward becomes the head and is waited for.
-enum class Discipline : std::uint8_t { FixedOrder, Priority, Bypass };
+/// while the head, other than a forward, cannot start, the next forward becomes the head and is waited for. Greedy: the
+/// first that can start of: the next backward, the next forward within the limit, the next recomputation (OrderRule::Greedy);
+/// a recomputation comes right before its backward in number. Tasks of other kinds on such a resource come last.
+enum class Discipline : std::uint8_t { FixedOrder, Priority, Bypass, Greedy };
 
 struct Resource {
     Discipline discipline = Discipline::FixedOrder;
+    std::uint32_t inFlightLimit = 0;   // Greedy: most forwards without their backward; 0 = no limit
     Track track;                   // where its spans are drawn; first/last are its tasks
 };
 
