@@ -221,8 +221,6 @@ void addSchedule(std::vector<Alternative> &out, const Plan &plan)
         {ScheduleKind::TeraPipe, "TeraPipe"}, {ScheduleKind::Atlas, "Atlas"}};
     std::vector<Choice<ScheduleKind>> choices;
     for (const auto &[kind, label] : kLabels) {
-        if (!isScheduleAvailable(kind) && kind != plan.schedule)
-            continue;
         const bool idle = plan.parallelism.pipeline < 2;
         choices.push_back({kind, toString(kind), label, idle ? "there is one pipeline stage, so nothing to schedule" : ""});
     }

@@ -87,11 +87,8 @@ using Program = FixedOrder;
 /// The program of a schedule. Backwards are marked `recomputes`, except one on the last virtual stage that directly
 /// follows its own forward: those activations are still there (so 1f1b never recomputes on its last stage, and gpipe
 /// spares its first backward there). Errors: BadValue where the shape breaks the schedule's rule (interleaved needs m % p == 0
-/// and v > 1 …) or where this version has no generator for the kind; `right` says what would do.
+/// and v > 1 …); `right` says what would do.
 [[nodiscard]] Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, const ScheduleTimes &times = {});
-
-/// True where makeProgram knows the kind. The strategy panel offers only these.
-[[nodiscard]] bool isScheduleAvailable(ScheduleKind kind);
 
 /// Most activations alive at once on each device, in units of one micro-batch of the whole device (chunks count 1/v).
 /// A forward adds one chunk, its backward takes it away. Where the backward is split, the input gradient leaves the share

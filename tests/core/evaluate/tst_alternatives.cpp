@@ -104,13 +104,6 @@ private slots:
         QCOMPARE(*find(back, "virtual=1")->plan, plan);
     }
 
-    void onlySchedulesWithAGeneratorAreListed()
-    {
-        for (const Alternative &a : strategyAlternatives(twoDatacenters(), builtinCatalogue()))
-            if (a.group == "schedule" && a.plan)
-                QVERIFY2(isScheduleAvailable(a.plan->schedule), a.id.c_str());
-    }
-
     void tensorParallelStaysInANodeAndDividesTheHeads()
     {
         Plan plan = twoDatacenters();

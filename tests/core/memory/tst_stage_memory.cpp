@@ -151,8 +151,6 @@ void TestStageMemory::theCurveReachesTheStagesFigureUnderEverySchedule_data()
     QTest::addColumn<int>("schedule");
     QTest::addColumn<int>("recompute");
     for (int kind = 0; kind <= int(ScheduleKind::Atlas); ++kind) {
-        if (!isScheduleAvailable(ScheduleKind(kind)))
-            continue;
         for (int recompute = 0; recompute < 3; ++recompute)
             QTest::addRow("schedule %d, recompute %d", kind, recompute) << kind << recompute;
     }
