@@ -74,9 +74,10 @@ void takeRoom(ScheduleShape &shape, ScheduleTimes &times, const InFlightRoom &ro
 }
 
 /// A greedy stage takes forwards as long as their activations have room: K = floor((memory - states - workspace) / stash).
+/// It leaves the twentieth of the memory beyond which running out is likely.
 std::vector<int> mostInFlight(const Workload &workload, int microBatches)
 {
-    std::vector<int> limits = inFlightRoom(workload).microBatches;
+    std::vector<int> limits = inFlightRoom(workload, 0.95).microBatches;
     for (int &limit : limits)
         limit = std::clamp(limit, 1, microBatches);
     return limits;

@@ -145,7 +145,15 @@ void addStandIns(std::vector<Problem> &problems, const Workload &workload)
 void addCells(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
     const CellSize &cell = evaluation.layout.cell;
-    if (evaluation.plan->wan.sharing != WanSharing::Temporal || cell.reached >= cell.wanted)
+    if (evaluation.plan->wan.sharing != WanSharing::Temporal)
+        return;
+    if (cell.wanted == 1)
+        problems.push_back({Severity::Note,
+                            cell.ratio > 0 ? "An activation crosses the WAN in " + std::to_string(std::lround(100 * cell.ratio))
+                                    + " % of a forward, so cells have one pipeline and there are no turns to take"
+                                           : "No pipeline crosses the WAN, so there are no turns to take",
+                            "wan.sharing", {}});
+    if (cell.reached >= cell.wanted)
         return;
     problems.push_back({Severity::Note,
                         "Cells of " + std::to_string(cell.wanted) + " pipelines are wanted, but a cell takes pipelines on different nodes, and "
@@ -170,7 +178,6 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
          "Balancing unequal GPUs is not modelled in this version: shares are even");
     note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");
     note(plan.moe.overlapChunks.has_value(), "moe.overlap_chunks", "Overlap of expert dispatch in chunks is not modelled in this version");
-    note(plan.wan.cell.has_value(), "wan.cell", "DP-cells are not modelled in this version: pipelines share links as they are");
     note(plan.memory.offloadFraction.has_value(), "memory.offload_fraction", "Offloading is not modelled in this version");
     note(plan.placement.mode == PlacementMode::DataAcross && !plan.placement.stages.empty(), "placement.stages",
          "Pinned stages belong to a pipeline across datacenters: with data across they are left out");

@@ -11,13 +11,13 @@ namespace trainyard {
 namespace {
 
 /// Bytes for micro-batches on the smallest GPU that serves the stage.
-double roomFor(const Workload &workload, int stage)
+double roomFor(const Workload &workload, int stage, double share)
 {
     const StackSpec &stack = workload.stack;
     auto capacity = workload.gpu(workload.layout.classes.front().seats[std::size_t(stage)]).memoryBytes;
     for (const PipelineClass &c : workload.layout.classes)
         capacity = std::min(capacity, workload.gpu(c.seats[std::size_t(stage)]).memoryBytes);
-    double room = (double(capacity) - stack.contextBytes - communicators(workload) * stack.communicatorBytes) / stack.fragmentation;
+    double room = (double(capacity) * share - stack.contextBytes - communicators(workload) * stack.communicatorBytes) / stack.fragmentation;
     const StageStates states = stageStates(workload, stage);
     room -= states.weights + states.gradients + states.optimizer;
     for (const auto &[name, bytes] : states.buffers)
@@ -27,7 +27,7 @@ double roomFor(const Workload &workload, int stage)
 
 } // namespace
 
-InFlightRoom inFlightRoom(const Workload &workload)
+InFlightRoom inFlightRoom(const Workload &workload, double share)
 {
     constexpr int kMost = 1 << 20;
     InFlightRoom result{{}, 0};
@@ -39,7 +39,7 @@ InFlightRoom inFlightRoom(const Workload &workload)
             beside = std::max(beside, chunk.loss + chunk.whole - chunk.kept
                                           + std::max({chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total()}));
         }
-        const double each = std::max(kept, forWeightGrads), room = roomFor(workload, stage) - beside;
+        const double each = std::max(kept, forWeightGrads), room = roomFor(workload, stage, share) - beside;
         result.microBatches.push_back(each > 0 ? int(std::clamp(room / each, 0.0, double(kMost))) : kMost);
         result.keptForWeightGrad = std::max(result.keptForWeightGrad, each > 0 ? forWeightGrads / each : 1);
     }

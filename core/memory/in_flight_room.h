@@ -14,7 +14,7 @@ struct InFlightRoom {
     double keptForWeightGrad = 1;      // of a micro-batch, the share that waits for its weight gradient; at most 1
 };
 
-/// Not for a profile, which has no memory.
-[[nodiscard]] InFlightRoom inFlightRoom(const Workload &workload);
+/// In `share` of each GPU's memory. Not for a profile, which has no memory.
+[[nodiscard]] InFlightRoom inFlightRoom(const Workload &workload, double share = 1);
 
 } // namespace trainyard

@@ -8,6 +8,8 @@
 #include <QDirIterator>
 #include <QTest>
 
+#include <cmath>
+
 using namespace trainyard;
 
 namespace {
@@ -31,6 +33,12 @@ std::vector<int> stagesByDatacenter(const Evaluation &evaluation)
     for (const StageSeat &seat : evaluation.layout.classes.at(0).seats)
         ++count[static_cast<std::size_t>(seat.datacenter)];
     return count;
+}
+
+double iterationOf(const Plan &plan)
+{
+    const EvaluationPtr evaluation = evaluated(plan);
+    return evaluation && evaluation->metrics.iterationTime ? *evaluation->metrics.iterationTime : 0;
 }
 
 } // namespace
@@ -62,7 +70,7 @@ private slots:
         QVERIFY(again && *again == *plan);
         QVERIFY(!plan->name.empty());
         QVERIFY2(plan->notes.find("Assumed") != std::string::npos || plan->profile, "notes state sources and what is assumed");
-        QVERIFY(builtinCatalogue().model(plan->workload.model));
+        QVERIFY(plan->profile || builtinCatalogue().model(plan->workload.model));
         for (const Datacenter &datacenter : plan->cluster.datacenters)
             for (const Pool &pool : datacenter.pools)
                 QVERIFY2(builtinCatalogue().gpu(pool.gpu), pool.gpu.c_str());
@@ -110,6 +118,22 @@ private slots:
         QCOMPARE(moved(24)->layout.mode, PlacementMode::DataAcross);
         QCOMPARE(stagesByDatacenter(*moved(64)), (std::vector { 2, 3, 4 }));
         QCOMPARE(moved(64)->metrics.gpusUsed, 576);
+    }
+
+    // arXiv 2411.14458 states up to 17 times over one TCP connection at 40 ms; closed form of GPipe:
+    // T = P tf + 2 (s + l) + (M-1) s + P (tr + tb) + (M-1) max(tr + tb, s) - tr, with s = A RTT / W.
+    void theHeadlineOfAtlasIsReproduced()
+    {
+        const Plan atlas = sample("atlas-headline");
+        Plan gpipe = atlas;
+        gpipe.schedule = ScheduleKind::GPipe;
+        gpipe.wan.sharing = WanSharing::Spatial;
+        gpipe.wan.tcpConnections = 1;
+        const double s = 268.75 * 0.04 / 1.5, l = 0.02, tf = 0.1, tb = 0.2, tr = 0.1;
+        const double slow = 4 * tf + 2 * (s + l) + 3 * s + 4 * (tr + tb) + 3 * s - tr;
+        QVERIFY(std::abs(iterationOf(gpipe) - slow) < 1e-6);
+        QVERIFY(iterationOf(gpipe) / iterationOf(atlas) >= 17);
+        QVERIFY(std::abs(*evaluated(atlas)->metrics.gpuUtilization - 0.45) < 0.03);
     }
 };
 
