@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fits the links inside a node (core/cost/collectives.h) to measured collectives and writes them into network.json, whose
-// other entries stay as they are:
+// Fits the links inside a node (core/cost/collectives.h) to measured collectives, and TCP between a cloud's machines to
+// measured transfers, and writes them into network.json, whose other entries stay as they are:
 //
 //   fit-network FOLDER resources/catalog/network.json DATE
 //
-// FOLDER holds aiconfigurator_nccl.json (messages in elements: half is two bytes) and collective_deepep.json. Every fifth row
-// is held out and only judged.
+// FOLDER holds aiconfigurator_nccl.json (messages in elements: half is two bytes), collective_deepep.json and
+// sailor_gcp_network.json. Every fifth row is held out and only judged.
 
 #include "core/catalogue/catalogue.h"
 #include "core/cost/collectives.h"
 #include "tools/fit_kernels/fitting.h"
+#include "tools/fit_network/tcp_fit.h"
 
 #include <fstream>
 #include <iostream>
@@ -165,7 +166,7 @@ void write(std::ostream &output, const OrderedJson &value, int depth, int open)
     const char *comma = "";
     for (const auto &[key, part] : value.items()) {
         output << comma << "\n" << std::string(std::size_t(2 * depth), ' ') << '"' << key << "\": ";
-        write(output, part, depth + 1, key == "power" ? 0 : key == "links" ? 3 : key == "generations" ? 3 : depth + 1 < 2 ? 2 : 0);
+        write(output, part, depth + 1, key == "power" ? 0 : key == "links" ? 3 : key == "generations" || key == "tcp" ? 3 : depth + 1 < 2 ? 2 : 0);
         comma = ",";
     }
     output << (depth == 0 ? "\n}" : "}");
@@ -180,15 +181,17 @@ int main(int argc, char **argv)
         return 2;
     }
     const std::string folder = argv[1];
-    const auto collectives = readJson(folder + "/aiconfigurator_nccl.json"), experts = readJson(folder + "/collective_deepep.json");
+    const auto collectives = readJson(folder + "/aiconfigurator_nccl.json"), experts = readJson(folder + "/collective_deepep.json"),
+               transfers = readJson(folder + "/sailor_gcp_network.json");
     auto network = readJson(argv[2]);
-    if (!collectives || !experts || !network)
+    if (!collectives || !experts || !transfers || !network)
         return 2;
     const auto source = [&](const OrderedJson &table) {
         return OrderedJson{{"title", "fitted by tools/fit_network to " + table["source"].get<std::string>()}, {"date", argv[3]}};
     };
     (*network)["sources"]["aic-nccl"] = source(*collectives);
     (*network)["sources"]["aic-deepep"] = source(*experts);
+    (*network)["sources"]["sailor-tcp"] = source(*transfers);
     OrderedJson &links = (*network)["links"];
     links["generations"] = OrderedJson::object();
     (*network)["residuals"] = OrderedJson::object();
@@ -203,6 +206,7 @@ int main(int argc, char **argv)
     }
     links["device"] = links["generations"]["Ampere"];   // older links and those of other vendors
     links["device"]["switch_gain"][0] = 0;
+    fitTcp(*network, *transfers, builtinNetwork().fabric, "sailor-tcp");
     std::ofstream output(argv[2]);
     write(output, *network, 0, 3);
     output << "\n";

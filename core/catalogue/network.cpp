@@ -65,6 +65,12 @@ NetworkFile readFile(const Json &content, Errors &errors)
             file.network.generations.push_back(
                 {architecture, readLink(ObjectReader(link, "network.json: /links/generations/" + architecture, errors, &sources))});
     }
+    for (const auto &[gpus, reaches] : links.at("tcp").items()) {
+        const std::string where = "network.json: /links/tcp/" + gpus;
+        file.network.tcp.push_back({std::stoi(gpus), readLink(ObjectReader(reaches.at("region"), where + "/region", errors, &sources)),
+                                    readLink(ObjectReader(reaches.at("regions"), where + "/regions", errors, &sources))});
+    }
+    std::ranges::sort(file.network.tcp, {}, &TcpLinkClass::gpusPerNode);
     ObjectReader power(content.at("power"), "network.json: /power", errors, &sources);
     power.figure("idle_share", file.power.idleShare, {0, 1});
     for (const auto &[key, source] : power.sources())

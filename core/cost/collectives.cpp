@@ -79,6 +79,14 @@ Link fabricLink(BytesPerSecond perGpu, const NetworkSpec &network)
     return {perGpu, &network.fabric};
 }
 
+Link tcpLink(BytesPerSecond perGpu, int gpusPerNode, const NetworkSpec &network)
+{
+    const TcpLinkClass *nearest = &network.tcp.front();
+    for (const TcpLinkClass &measured : network.tcp)
+        nearest = measured.gpusPerNode <= gpusPerNode ? &measured : nearest;
+    return {perGpu, &nearest->region};
+}
+
 Seconds transferTime(Bytes volume, double steps, const Link &link)
 {
     const LinkClass &kind = *link.kind;

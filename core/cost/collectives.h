@@ -13,6 +13,7 @@ namespace trainyard {
 struct Link {                      // one GPU's way to its peers, one direction
     BytesPerSecond bandwidth{};    // nominal
     const LinkClass *kind = nullptr;
+    bool operator==(const Link &other) const { return bandwidth.value == other.bandwidth.value && kind == other.kind; }
 };
 
 /// A group of equal ranks: `ranksPerNode` of them share a node (1 = every rank in its own).
@@ -24,8 +25,10 @@ struct RankGroup {
 
 /// The way of this GPU to its neighbours: NVLink, xGMI, or PCIe where it has neither.
 [[nodiscard]] Link deviceLink(const GpuSpec &gpu, const NetworkSpec &network);
-/// The way through a datacenter's fabric, of one GPU's share of the NICs.
+/// The way through a datacenter's fabric, of one GPU's share of the NICs: RDMA ...
 [[nodiscard]] Link fabricLink(BytesPerSecond perGpu, const NetworkSpec &network);
+/// ... or TCP between machines of `gpusPerNode` GPUs: the measured machine with as many, else the next smaller one.
+[[nodiscard]] Link tcpLink(BytesPerSecond perGpu, int gpusPerNode, const NetworkSpec &network);
 
 /// Moving `volume` bytes in or out of one GPU in `steps` dependent steps.
 [[nodiscard]] Seconds transferTime(Bytes volume, double steps, const Link &link);

@@ -151,6 +151,13 @@ void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &w
 
 } // namespace
 
+Link seatFabric(const Workload &workload, StageSeat seat)
+{
+    const BytesPerSecond perGpu = gbitsPerSecond(workload.fabricGbps(seat));
+    const bool isTcp = workload.plan->cluster.datacenters[std::size_t(seat.datacenter)].fabric == FabricKind::Tcp;
+    return isTcp ? tcpLink(perGpu, workload.pool(seat).gpusPerNode, builtinNetwork()) : fabricLink(perGpu, builtinNetwork());
+}
+
 LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
 {
     const GpuSpec &gpu = workload.gpu(seat);
@@ -159,7 +166,7 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
     LayerSite site;
     site.gpu = &gpu;
     site.device = deviceLink(gpu, network);
-    site.fabric = {gbitsPerSecond(workload.fabricGbps(seat)), &network.fabric};
+    site.fabric = seatFabric(workload, seat);
     site.domain = std::max(workload.pool(seat).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
     const auto group = [&](int ranks, int stride) {
         return RankGroup{ranks, std::clamp(site.domain / std::max(1, stride), 1, std::max(1, ranks)), site.device, site.fabric};

@@ -18,6 +18,8 @@ struct LayerSite {                 // where a stage computes: what its layers se
     RankGroup expertData;          // replicas of one shard of the experts
 };
 
+/// From a GPU of the seat to other nodes of its datacenter.
+[[nodiscard]] Link seatFabric(const Workload &workload, StageSeat seat);
 /// `dataParallel` ranks of the seat's stage, in its own datacenter.
 [[nodiscard]] LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel);
 

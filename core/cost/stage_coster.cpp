@@ -85,14 +85,14 @@ int StageCoster::replicasHere(const PipelineClass &pipelines, int stage) const
 
 const StageCoster::SiteCosts &StageCoster::at(StageSeat seat, int replicas)
 {
-    const double fabric = m_work.fabricGbps(seat);
+    const Link fabric = seatFabric(m_work, seat);
     const int perNode = m_work.pool(seat).gpusPerNode;
     for (const SiteCosts &known : m_sites) {
-        if (known.site.gpu == &m_work.gpu(seat) && known.fabricGbps == fabric && known.gpusPerNode == perNode
+        if (known.site.gpu == &m_work.gpu(seat) && known.site.fabric == fabric && known.gpusPerNode == perNode
             && known.site.data.ranks == replicas * m_work.plan->parallelism.context)
             return known;
     }
-    SiteCosts costs{layerSite(m_work, seat, replicas), fabric, perNode, {}, {}, {}, {}, {}};
+    SiteCosts costs{layerSite(m_work, seat, replicas), perNode, {}, {}, {}, {}, {}};
     if (!m_work.plan->profile) {
         costs.dense = layerCost(m_work, costs.site, false);
         if (m_work.model.isMoe())
@@ -111,7 +111,7 @@ void StageCoster::addSlices(SiteCosts &costs)
     for (const int tokens : m_slices) {
         const Workload slice = ofSlice(m_work, tokens);
         const ChunkCost earlier = attentionToEarlier(slice, costs.site, before);
-        SiteCosts &of = costs.slices.emplace_back(SiteCosts{costs.site, costs.fabricGbps, costs.gpusPerNode, {}, {}, {}, {}, {}});
+        SiteCosts &of = costs.slices.emplace_back(SiteCosts{costs.site, costs.gpusPerNode, {}, {}, {}, {}, {}});
         of.dense = layerCost(slice, costs.site, false);
         of.dense += earlier;
         if (m_work.model.isMoe()) {

@@ -24,7 +24,6 @@ public:
 private:
     struct SiteCosts {
         LayerSite site;
-        double fabricGbps;
         int gpusPerNode;
         ChunkCost dense, expert, embedding, head;
         std::vector<SiteCosts> slices;   // the same for each slice of the tokens; empty where the schedule has none

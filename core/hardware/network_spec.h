@@ -30,11 +30,19 @@ struct DeviceLinkClass {
     LinkClass link;
 };
 
+/// TCP over a cloud's Ethernet, by the GPUs of a machine: they share its NIC and its cores, which copy what is sent.
+struct TcpLinkClass {
+    int gpusPerNode = 1;
+    LinkClass region;              // between machines of one region, of one zone or of two
+    LinkClass regions;             // between two regions of a continent
+};
+
 struct NetworkSpec {
     LinkClass device;              // NVLink, xGMI inside a node, where `generations` has nothing nearer
     std::vector<DeviceLinkClass> generations;
     LinkClass pcie;                // GPUs of a node without such a link
-    LinkClass fabric;              // NICs between nodes of a datacenter
+    LinkClass fabric;              // NICs between nodes of a datacenter, RDMA
+    std::vector<TcpLinkClass> tcp; // by ascending gpusPerNode, at least one
 };
 
 /// The set that is built into the program.

@@ -41,6 +41,11 @@ private slots:
     void measuredCollectivesAreMetAsTheFileSays();
     void anAllReduceLiesBetweenItsVolumeAndItsLatency();
     void aTokenCrossesToARankOnceHoweverManyOfItsExpertsLiveThere();
+    void tcpTakesWhatItTookBetweenACloudsMachines_data();
+    void tcpTakesWhatItTookBetweenACloudsMachines();
+    void tcpIsNeverFasterThanRdma();
+    void largerMessagesTakeLongerByTcp();
+    void aMachineTakesTheClassOfAsManyGpus();
 };
 
 void TestCollectives::ringsMoveTheTextbookVolume()
@@ -156,6 +161,78 @@ void TestCollectives::aTokenCrossesToARankOnceHoweverManyOfItsExpertsLiveThere()
     QVERIFY(time(64) < 1.03 * time(32));   // every rank is met already
     QVERIFY(time(8) < 8 * time(1));
     QVERIFY(expertDispatchTime({1e5, Bytes{8192}, 8}, {1, 1, link, link}).value == 0);
+}
+
+void TestCollectives::tcpTakesWhatItTookBetweenACloudsMachines_data()
+{
+    // Sailor (eth-easl/sailor at cf2c8e3, multizone_bandwidths_het.json): GB/s of a machine = a q^2 + b q + c, q = log2 of MB
+    QTest::addColumn<int>("gpus");
+    QTest::addColumn<double>("nicGbps");
+    QTest::addColumn<bool>("isFar");
+    QTest::addColumn<QList<double>>("abc");
+    QTest::addColumn<double>("allowed");   // about twice the median error that network.json gives
+    QTest::newRow("1 A100, us-central1-a") << 1 << 24.0 << false << QList<double>{-0.0024414, 0.1408627, 1.1168228} << 0.12;
+    QTest::newRow("1 A100, us-central1-b to f") << 1 << 24.0 << false << QList<double>{0.0023, 0.0947, 1.2397} << 0.12;
+    QTest::newRow("1 A100, us-central1-b to us-west1-b") << 1 << 24.0 << true << QList<double>{-0.0048, 0.0740, 0.2887} << 0.45;
+    QTest::newRow("4 A100, us-central1-a") << 4 << 50.0 << false << QList<double>{-0.0366790, 0.4773282, 4.5592610} << 0.18;
+    QTest::newRow("4 A100, us-central1-c to f") << 4 << 50.0 << false << QList<double>{-0.0390, 0.4759, 4.7029} << 0.2;
+    QTest::newRow("4 A100, us-west1-b to us-central1-b") << 4 << 50.0 << true << QList<double>{-0.0006, 0.0595, 0.3816} << 0.2;
+}
+
+void TestCollectives::tcpTakesWhatItTookBetweenACloudsMachines()
+{
+    QFETCH(int, gpus);
+    QFETCH(double, nicGbps);
+    QFETCH(bool, isFar);
+    QFETCH(QList<double>, abc);
+    QFETCH(double, allowed);
+    Link link = tcpLink(gbitsPerSecond(nicGbps / gpus), gpus, builtinNetwork());
+    for (const TcpLinkClass &kind : builtinNetwork().tcp) {
+        if (isFar && kind.gpusPerNode == gpus)
+            link.kind = &kind.regions;
+    }
+    for (int q = 0; q <= 10; ++q) {
+        const double megabytes = std::exp2(q), measured = megabytes * 1e-3 / ((abc[0] * q * q + abc[1] * q + abc[2]) / gpus);
+        const double time = transferTime(Bytes{megabytes * 1e6}, 1, link).value;
+        QVERIFY2(std::abs(time / measured - 1) < allowed, qPrintable(QStringLiteral("%1 MB: %2 s, measured %3 s").arg(megabytes).arg(time).arg(measured)));
+    }
+}
+
+void TestCollectives::tcpIsNeverFasterThanRdma()
+{
+    for (const double gbps : {5.0, 12.5, 24.0, 100.0, 400.0}) {
+        for (const int gpus : {1, 4, 8}) {
+            const Link rdma = fabricLink(gbitsPerSecond(gbps), builtinNetwork()), tcp = tcpLink(gbitsPerSecond(gbps), gpus, builtinNetwork());
+            for (double bytes = 1; bytes < 1e12; bytes *= 2) {
+                for (const double steps : {0.0, 1.0, 62.0})
+                    QVERIFY(transferTime(Bytes{bytes}, steps, tcp).value >= transferTime(Bytes{bytes}, steps, rdma).value);
+            }
+        }
+    }
+}
+
+void TestCollectives::largerMessagesTakeLongerByTcp()
+{
+    for (const TcpLinkClass &kind : builtinNetwork().tcp) {
+        double before = 0;
+        for (double bytes = 1; bytes < 1e12; bytes *= 2) {
+            const double near = transferTime(Bytes{bytes}, 1, {gbitsPerSecond(24), &kind.region}).value;
+            QVERIFY(near > before);
+            QVERIFY(transferTime(Bytes{bytes}, 1, {gbitsPerSecond(24), &kind.regions}).value > near);
+            before = near;
+        }
+    }
+}
+
+void TestCollectives::aMachineTakesTheClassOfAsManyGpus()
+{
+    const NetworkSpec &network = builtinNetwork();
+    const auto kindOf = [&](int gpus) { return tcpLink(gbitsPerSecond(24), gpus, network).kind; };
+    QVERIFY(network.tcp.size() >= 2);
+    QVERIFY(kindOf(1) == &network.tcp.front().region);
+    QVERIFY(kindOf(2) == kindOf(1));
+    QVERIFY(kindOf(4) == &network.tcp.back().region);
+    QVERIFY(kindOf(8) == kindOf(4));
 }
 
 QTEST_APPLESS_MAIN(TestCollectives)

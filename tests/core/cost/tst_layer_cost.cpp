@@ -73,6 +73,7 @@ private slots:
     void eightBitsOnAChipWithoutThemAreNoFaster();
     void recomputationFindsShardedWeightsGathered();
     void aBoundaryBetweenNodesUsesTheFabric();
+    void tcpBetweenNodesTakesLonger();
     void expertTensorRanksTalk();
 };
 
@@ -307,6 +308,32 @@ void TestLayerCost::aBoundaryBetweenNodesUsesTheFabric()
     QVERIFY(time(100) > time(400));
     plan.cluster.datacenters = {site("a", 2, "gb200-186gb", 8)};   // one rack of NVLink: nothing leaves it
     QCOMPARE(time(10), time(400));
+}
+
+void TestLayerCost::tcpBetweenNodesTakesLonger()
+{
+    Plan plan = oneSite(2, 4);
+    plan.stack.name = "ideal";
+    plan.parallelism.tensor = 1;
+    plan.parallelism.data = 4;
+    const auto time = [](Plan changed, FabricKind fabric) {
+        changed.cluster.datacenters.front().fabric = fabric;
+        return *evaluated(changed)->metrics.iterationTime;
+    };
+    QVERIFY(time(plan, FabricKind::Tcp) > 1.05 * time(plan, FabricKind::Rdma));
+    Plan sharded = bare();   // gradients and weights of 64 replicas
+    sharded.cluster.datacenters = {site("a", 8)};
+    sharded.parallelism.zeroStage = 3;
+    QVERIFY(time(sharded, FabricKind::Tcp) > time(sharded, FabricKind::Rdma));
+    plan.cluster.datacenters = {site("a", 2, "gb200-186gb", 8)};   // nothing leaves the rack
+    QCOMPARE(time(plan, FabricKind::Tcp), time(plan, FabricKind::Rdma));
+    // Two sites that differ by their fabric alone each have their own.
+    Plan two = oneSite(8, 1);
+    two.cluster.datacenters.push_back(site("b", 8));
+    two.cluster.datacenters.back().fabric = FabricKind::Tcp;
+    const Workload work = costed(two).work;
+    QVERIFY(seatFabric(work, {0, 0}).kind == &builtinNetwork().fabric);
+    QVERIFY(seatFabric(work, {1, 0}) == tcpLink(gbitsPerSecond(work.fabricGbps({1, 0})), 8, builtinNetwork()));
 }
 
 void TestLayerCost::expertTensorRanksTalk()
