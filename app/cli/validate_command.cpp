@@ -91,6 +91,8 @@ int run(const Options &options)
     if (const Errors errors = unknownSources(options.sources, sourceNames(*sets)); !errors.empty())
         return fail(errors);
     filter(*sets, options);
+    if (std::ranges::all_of(*sets, [](const RowSet &set) { return set.rows.empty(); }))
+        return fail({{ErrorCode::BadValue, options.files.empty() ? "--source, --role" : "--rows", "no row is left to compare", "a file with rows, or fewer filters"}});
     Interruption interruption;
     Progress progress("rows");
     ValidationRun run = runRows(*sets, builtinCatalogue(), {.stop = interruption.token(), .progress = [&](std::size_t done, std::size_t all) {
@@ -99,9 +101,12 @@ int run(const Options &options)
     }});
     progress.clear();
     const bool isComplete = run.isComplete;
+    const bool isAnyPredicted = std::ranges::any_of(run.results, [](const ValidationResult &r) { return r.predicted.has_value(); });
     const int printed = print(text(summarised(*sets, std::move(run), builtinGates()), options));
-    if (printed != kDone || isComplete)
+    if (printed != kDone)
         return printed;
+    if (isComplete)
+        return isAnyPredicted ? kDone : kInfeasible;
     std::cerr << "stopped: the rows that were done are printed\n";
     return kInterrupted;
 }

@@ -49,6 +49,25 @@ ReachedFigure readFigure(const Json &json, const std::string &pointer, Faults &f
     return figure;
 }
 
+/// One a source: of the runs that ran, the share that is judged not to fit, as if each were an error of 1.
+std::vector<ReachedFigure> fitFigures(std::span<const ValidationResult> results)
+{
+    std::vector<std::pair<std::string, std::vector<const ValidationResult *>>> sources;
+    for (const ValidationResult &r : results) {
+        if (sources.empty() || sources.back().first != r.source)
+            sources.push_back({r.source, {}});
+        sources.back().second.push_back(&r);
+    }
+    std::vector<ReachedFigure> figures;
+    for (const auto &[source, own] : sources) {
+        const FitJudgement fit = fitJudgement(own);
+        if (fit.ran > 0)
+            figures.push_back({.source = source, .group = {}, .metric = "memory.fits", .n = fit.ran,
+                               .meanAbs = double(fit.judgedTooLarge) / fit.ran, .rankCorrelation = {}});
+    }
+    return figures;
+}
+
 } // namespace
 
 std::vector<ReachedFigure> reachedFigures(std::span<const ValidationResult> results)
@@ -70,6 +89,8 @@ std::vector<ReachedFigure> reachedFigures(std::span<const ValidationResult> resu
         figure.rankCorrelation = statistics.rankCorrelation;
         figures.push_back(figure);
     }
+    for (const ReachedFigure &fit : fitFigures(results))
+        figures.push_back(fit);
     return figures;
 }
 

@@ -42,7 +42,7 @@ Json sourceObject(const SourceSummary &source)
     for (const MetricSummary &metric : source.metrics)
         metrics[metric.metric] = metricObject(metric);
     return {{"source", source.source}, {"title", orNull(source.title)}, {"url", orNull(source.url)}, {"rows", source.rows},
-            {"metrics", std::move(metrics)}};
+            {"fit_in_memory", {{"ran", source.fit.ran}, {"judged_too_large", source.fit.judgedTooLarge}}}, {"metrics", std::move(metrics)}};
 }
 
 Json gateObject(const GateOutcome &outcome)
@@ -58,7 +58,7 @@ Json rowObject(const ValidationResult &r)
 {
     return {{"source", r.source}, {"group", orNull(r.group)}, {"id", r.id}, {"metric", r.metric}, {"published", r.published},
             {"predicted", orNull(r.predicted)}, {"error", orNull(r.error())}, {"status", toString(r.status)},
-            {"role", toString(r.role)}, {"problem", orNull(r.problem)}, {"note", orNull(r.note)}};
+            {"role", toString(r.role)}, {"fits", r.fits ? Json(*r.fits) : Json(nullptr)}, {"problem", orNull(r.problem)}, {"note", orNull(r.note)}};
 }
 
 } // namespace

@@ -59,6 +59,20 @@ void addGates(std::string &text, const std::vector<GateOutcome> &gates)
     }
 }
 
+void addFit(std::string &text, const std::vector<SourceSummary> &sources)
+{
+    const std::string sum = fitText(fitOfAll(sources));
+    if (sum.empty())
+        return;
+    text += "\n## Runs judged not to fit\n\nA run whose time was published did fit in memory. " + sum
+        + ". Memory is counted from above where a source does not say what it recomputes, offloads or keeps in fewer bits.\n\n"
+          "| source | ran | judged not to fit |\n|---|---:|---:|\n";
+    for (const SourceSummary &source : sources) {
+        if (source.fit.ran > 0)
+            text += line({"`" + source.source + "`", wholeText(source.fit.ran), wholeText(source.fit.judgedTooLarge)});
+    }
+}
+
 void addRows(std::string &text, const std::vector<ValidationResult> &results, const SourceSummary &source)
 {
     const auto isOwn = [&](const ValidationResult &r) { return r.source == source.source; };
@@ -120,6 +134,7 @@ unless it says so.
     text += kStatisticsHead;
     for (const SourceSummary &source : validation.sources)
         addSummaryLines(text, "`" + source.source + "`", source);
+    addFit(text, validation.sources);
     for (const SourceSummary &source : validation.sources)
         addSource(text, validation, source);
     addLeftOut(text, leftOut);
@@ -139,6 +154,9 @@ A row is a plan ([plan-file.md](plan-file.md)) and what was measured for it, by 
 written `a+b`. The plan is merged over `base` (RFC 7396: members replace members, `null` removes one, lists are replaced
 whole). Also of the file: `title`, `url`, `note`, `role` (`test`, or `fit` where parameters were fitted to the rows). Also
 of a row: `role`, `group` (summarised together), `status` (`gated`, or `guessed` where an input had to be assumed).
+
+In JSON every source has `fit_in_memory` `{ran, judged_too_large}` and every row `fits`. `validate` ends with 2 where no row is left to
+compare, with 1 where not one has a prediction.
 )";
 }
 

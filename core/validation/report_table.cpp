@@ -54,6 +54,21 @@ std::string gateTable(const std::vector<GateOutcome> &gates)
     return table.text();
 }
 
+/// Every source with a run that the model holds for too large, and the sum.
+std::string fitLines(const std::vector<SourceSummary> &sources)
+{
+    const FitJudgement all = fitOfAll(sources);
+    const std::string sum = fitText(all);
+    if (sum.empty())
+        return {};
+    std::string text = "\n" + sum + (all.judgedTooLarge > 0 ? ":\n" : ".\n");
+    for (const SourceSummary &source : sources) {
+        if (source.fit.judgedTooLarge > 0)
+            text += "  " + source.source + ": " + std::to_string(source.fit.judgedTooLarge) + " of " + std::to_string(source.fit.ran) + "\n";
+    }
+    return text;
+}
+
 std::string rowTable(const std::vector<const ValidationResult *> &rows)
 {
     TextTable table({Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left},
@@ -89,7 +104,7 @@ std::string validationTable(const Validation &validation, bool listsEveryRow)
     if (results.empty())
         return "No rows.\n";
     std::string text = "Errors are predicted / published \u2212 1; mean, median and max of their size. Rank: correlation of the orders.\n\n"
-        + summaryTable(validation.sources);
+        + summaryTable(validation.sources) + fitLines(validation.sources);
     if (!validation.gates.empty())
         text += "\n" + gateTable(validation.gates);
     if (listsEveryRow) {

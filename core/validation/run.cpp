@@ -59,6 +59,8 @@ Results evaluateRow(const RowJob &job, const Catalogue &catalogue, EvaluationWor
     for (std::size_t i = 0; i < results.size(); ++i) {
         results[i].predicted = values[i];
         results[i].evidence = evidence;
+        if ((*evaluation)->metrics.memory)
+            results[i].fits = (*evaluation)->metrics.memory->fits;
         results[i].problem = !values[i] && problem.empty() ? "this metric does not apply to the plan" : problem;
     }
     return results;

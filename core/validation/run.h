@@ -23,6 +23,7 @@ struct ValidationResult {              // one published figure of one row
     std::string note;
     PlanPtr plan;
     std::vector<EvidenceKey> evidence; // what it was measured on; empty where nothing was predicted
+    std::optional<bool> fits = {};     // whether the model sees the plan fit in memory; empty where it says nothing of memory
     /// predicted / published - 1: positive where the model says more than was measured.
     [[nodiscard]] std::optional<double> error() const
     {

@@ -68,10 +68,12 @@ MetricSummary summariseMetric(const std::string &metric, const Pointers &results
 struct Collected {
     std::set<std::string_view> ids;
     std::vector<std::pair<std::string, Pointers>> metrics;
+    Pointers all;
 
     void add(const ValidationResult &result)
     {
         ids.insert(result.id);
+        all.push_back(&result);
         auto found = std::ranges::find(metrics, result.metric, [](const auto &m) { return m.first; });
         if (found == metrics.end())
             found = metrics.insert(metrics.end(), {result.metric, {}});
@@ -82,11 +84,18 @@ struct Collected {
     {
         SourceSummary summary;
         summary.rows = int(ids.size());
+        summary.fit = fitJudgement(all);
         for (const auto &[metric, results] : metrics)
             summary.metrics.push_back(summariseMetric(metric, results));
         return summary;
     }
 };
+
+/// A computed figure of memory does not say that anything ran; a time does.
+bool isOfARun(const ValidationResult &result)
+{
+    return !result.metric.starts_with("memory.") && !result.metric.starts_with("wan.") && !result.metric.starts_with("cost.");
+}
 
 /// Results by a key, in the order of first appearance.
 std::vector<std::pair<std::string, Collected>> collect(std::span<const ValidationResult> results, std::string ValidationResult::*key)
@@ -139,6 +148,19 @@ ErrorStatistics errorStatistics(std::span<const ValidationResult *const> results
     statistics.bias = mean(errors);
     statistics.rankCorrelation = rankCorrelation(published, predicted);
     return statistics;
+}
+
+FitJudgement fitJudgement(std::span<const ValidationResult *const> results)
+{
+    std::set<std::pair<std::string_view, std::string_view>> ran, tooLarge;
+    for (const ValidationResult *result : results) {
+        if (!result->fits || !isOfARun(*result))
+            continue;
+        ran.insert({result->source, result->id});
+        if (!*result->fits)
+            tooLarge.insert({result->source, result->id});
+    }
+    return {int(ran.size()), int(tooLarge.size())};
 }
 
 std::vector<SourceSummary> summarise(std::span<const RowSet> sets, std::span<const ValidationResult> results)

@@ -26,10 +26,17 @@ struct MetricSummary {
     int failed = 0;                // gated rows without a prediction
 };
 
+/// Runs whose time was published, so that they did fit in memory, and those of them that the model holds for too large.
+struct FitJudgement {
+    int ran = 0, judgedTooLarge = 0;
+    bool operator==(const FitJudgement &) const = default;
+};
+
 struct SourceSummary {
     std::string source, title, url, note;
     std::string group;             // of summariseGroups()
     int rows = 0;
+    FitJudgement fit;
     std::vector<MetricSummary> metrics;
 };
 
@@ -39,6 +46,9 @@ struct SourceSummary {
 
 /// Over the results that have a prediction.
 [[nodiscard]] ErrorStatistics errorStatistics(std::span<const ValidationResult *const> results);
+
+/// A row counts once, however many of its figures were published.
+[[nodiscard]] FitJudgement fitJudgement(std::span<const ValidationResult *const> results);
 
 /// One summary a source, in the order of their first result.
 [[nodiscard]] std::vector<SourceSummary> summarise(std::span<const RowSet> sets, std::span<const ValidationResult> results);

@@ -66,6 +66,24 @@ std::string metricLabel(const std::string &metric)
     return label;
 }
 
+std::string fitText(const FitJudgement &fit)
+{
+    if (fit.ran == 0)
+        return {};
+    return wholeText(fit.judgedTooLarge) + " of " + wholeText(fit.ran) + (fit.ran == 1 ? " run" : " runs") + " that ran "
+        + (fit.judgedTooLarge == 1 ? "is" : "are") + " judged not to fit in memory";
+}
+
+FitJudgement fitOfAll(std::span<const SourceSummary> sources)
+{
+    FitJudgement all;
+    for (const SourceSummary &source : sources) {
+        all.ran += source.fit.ran;
+        all.judgedTooLarge += source.fit.judgedTooLarge;
+    }
+    return all;
+}
+
 std::string metricText(const std::string &metric, double value)
 {
     if (metric.ends_with("_bytes"))

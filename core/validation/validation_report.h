@@ -28,6 +28,10 @@ struct Validation {
 
 /// "memory.per_stage[0].weights_bytes + gradients_bytes": what sums share is said once.
 [[nodiscard]] std::string metricLabel(const std::string &metric);
+/// "6 of 12 runs that ran are judged not to fit in memory"; empty where no run says so.
+[[nodiscard]] std::string fitText(const FitJudgement &fit);
+/// Of all sources together.
+[[nodiscard]] FitJudgement fitOfAll(std::span<const SourceSummary> sources);
 /// A value of a metric as people read it, with the unit that its name tells.
 [[nodiscard]] std::string metricText(const std::string &metric, double value);
 /// "+3.1 %"; a dash where there is none.

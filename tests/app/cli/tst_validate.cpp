@@ -68,6 +68,7 @@ private slots:
         QVERIFY(!all["sources"].empty());
         for (const json &source : all["sources"]) {
             QVERIFY(source["source"].is_string() && source["rows"].is_number_integer());
+            QVERIFY(source["fit_in_memory"]["judged_too_large"].get<int>() <= source["fit_in_memory"]["ran"].get<int>());
             for (const auto &[metric, statistics] : source["metrics"].items()) {
                 for (const char *name : {"n", "mean_abs_error", "median_abs_error", "max_abs_error", "bias", "rank_correlation"})
                     QVERIFY2(statistics.contains(name), name);
@@ -146,13 +147,29 @@ private slots:
         QCOMPARE(run(words("--format xml")).exitCode, 2);
     }
 
-    void anEmptyFileIsNotAnError()
+    void nothingToCompareIsBadInput()
     {
         json rows = ownRows();
         rows["rows"] = json::array();
         const Answer answer = run(words("--format json --rows") << file(rows));
-        QCOMPARE(answer.exitCode, 0);
-        QVERIFY(json::parse(answer.out)["rows"].empty());
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY(answer.out.empty());
+        QCOMPARE(answer.err.trimmed().split(u'\n').size(), 1);
+        rows = ownRows();
+        rows["rows"].erase(1);   // no row of role fit is left
+        QCOMPARE(run(words("--role fit --rows") << file(rows)).exitCode, 2);
+    }
+
+    void rowsThatAllFailAreAnAnswerWithExitCodeOne()
+    {
+        json rows = ownRows();
+        for (json &row : rows["rows"])
+            row["plan"]["parallelism"] = {{"tensor", 8}};   // on one GPU
+        const Answer answer = run(words("--format json --rows") << file(rows));
+        QVERIFY2(answer.exitCode == 1, qPrintable(answer.err));
+        for (const json &row : json::parse(answer.out)["rows"])
+            QVERIFY(row["predicted"].is_null() && !row["problem"].is_null());
+        rows["rows"][0]["plan"] = json::object();   // one that does not fail is enough
         QCOMPARE(run(words("--rows") << file(rows)).exitCode, 0);
     }
 

@@ -2,6 +2,7 @@
 // Errors in few numbers, against values computed by hand; and gates.
 
 #include "core/validation/gates.h"
+#include "core/validation/reached.h"
 #include "core/validation/validation_report.h"
 
 #include <QTest>
@@ -70,6 +71,32 @@ private slots:
         QCOMPARE(s.n, 1);
         QCOMPARE(statisticsOf({}).n, 0);
         QVERIFY(!statisticsOf({}).rankCorrelation);
+    }
+
+    void aRunThatRanAndIsJudgedTooLargeIsCountedOnce()
+    {
+        // three runs with a time, one of them judged too large; a computed figure of memory is no run; one says nothing
+        const auto judged = [](const char *id, const char *metric, std::optional<bool> fits) {
+            ValidationResult r = result(10, 12);
+            r.id = id;
+            r.metric = metric;
+            r.fits = fits;
+            return r;
+        };
+        const std::vector<ValidationResult> results{judged("a", "iteration_time_s", true), judged("b", "tokens_per_s_per_gpu", false),
+                                                    judged("b", "memory.peak_bytes", false), judged("c", "mfu", true),
+                                                    judged("d", "memory.peak_bytes", false), judged("e", "iteration_time_s", std::nullopt)};
+        const auto sources = summarise({}, results);
+        QCOMPARE(sources.size(), 1u);
+        QVERIFY((sources[0].fit == FitJudgement{3, 1}));
+        QCOMPARE(QString::fromStdString(fitText(sources[0].fit)), QStringLiteral("1 of 3 runs that ran is judged not to fit in memory"));
+        QVERIFY(fitText({}).empty());
+        // one more of them is worse than before
+        const auto before = reachedFigures(results);
+        auto worse = results;
+        worse[0].fits = false;
+        QVERIFY(worseThan(before, before).empty());
+        QVERIFY(!worseThan(before, reachedFigures(worse)).empty());
     }
 
     void ranksAgreeAndDisagree()
