@@ -120,7 +120,7 @@ Expected<void> checkStrategy(const Workload &workload)
             const int mirror = mirrorStage(plan, stage);
             const Datacenter &a = siteOf(stage), &b = siteOf(mirror);
             if (&a != &b && plan.cluster.linkBetween(a.id, b.id) < 0)
-                return fault("schedule", "keeps copies of the same layers on stages " + std::to_string(stage) + " and " + std::to_string(mirror)
+                return fault("schedule", "keeps copies of the same layers on stages " + std::to_string(stage + 1) + " and " + std::to_string(mirror + 1)
                                  + ", whose gradients must meet, and no WAN link joins " + a.label() + " and " + b.label(),
                              "a schedule with one copy of the model, or that link");
         }

@@ -6,6 +6,7 @@
 #include "core/placement/place.h"
 #include "core/placement/seating.h"
 #include "core/plan/plan_io.h"
+#include "core/schedule/chunks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -184,6 +185,39 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
     note(!plan.jobs.empty(), "jobs", "Several models on shared GPUs are not modelled in this version: the jobs are left out");
 }
 
+/// With stages of equal length P of them wait (P - 1) / (v M + P - 1) of the time under 1F1B (Narayanan et al. 2021). Where
+/// they wait much longer, micro-batches are not what is missing.
+void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation)
+{
+    const double bubble = evaluation.metrics.bubbleFraction.value_or(0);
+    if (bubble <= 0.3 || evaluation.layout.classes.empty())
+        return;
+    constexpr double kMuchLonger = 1.5;
+    const Plan &plan = *evaluation.plan;
+    const int microBatches = evaluation.layout.classes.front().microBatches, stages = plan.parallelism.pipeline;
+    const double even = double(stages - 1) / (double(programChunks(plan)) / modelCopies(plan.schedule) * microBatches + stages - 1);
+    const std::string count = std::to_string(microBatches) + " micro-batches for " + std::to_string(stages) + " stages";
+    const std::string wait = "GPUs wait " + std::to_string(std::llround(bubble * 100)) + " % of the time: ";
+    problems.push_back({Severity::Warning,
+                        bubble <= kMuchLonger * even ? wait + count
+                                                     : wait + "with stages of equal length it would be " + std::to_string(std::llround(even * 100))
+                                + " %; the others wait for the slowest stage",
+                        "parallelism.pipeline", {}});
+}
+
+/// Where a schedule's paper leaves the order open.
+void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
+{
+    const ScheduleKind kind = evaluation.plan->schedule;
+    const bool isOwn = kind == ScheduleKind::Hanayo || kind == ScheduleKind::Chimera;
+    if (!isOwn || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= evaluation.plan->parallelism.pipeline)
+        return;
+    problems.push_back({Severity::Note,
+                        std::string("Beyond as many micro-batches as stages the order of ") + toString(kind)
+                            + " is Trainyard's own, without the tricks of the paper: expect a longer iteration than it reports",
+                        "schedule", {}});
+}
+
 void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
     const Plan &plan = *evaluation.plan;
@@ -202,13 +236,7 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
                             "parallelism.expert",
                             {fixOf(plan, "Expert parallel " + std::to_string(fitting), [fitting](Plan &fixed) { fixed.parallelism.expert = fitting; })}});
     }
-    if (evaluation.metrics.bubbleFraction.value_or(0) > 0.3 && !evaluation.layout.classes.empty()) {
-        const int microBatches = evaluation.layout.classes.front().microBatches;
-        problems.push_back({Severity::Warning,
-                            "GPUs wait " + std::to_string(std::llround(*evaluation.metrics.bubbleFraction * 100)) + " % of the time: "
-                                + std::to_string(microBatches) + " micro-batches for " + std::to_string(plan.parallelism.pipeline) + " stages",
-                            "parallelism.pipeline", {}});
-    }
+    addBubble(problems, evaluation);
 }
 
 } // namespace
@@ -225,6 +253,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
                                 "Stage " + std::to_string(fullest.stage + 1) + " fills more than 95 % of its GPUs: out of memory is likely", "memory", {}});
     }
     addShapeProblems(problems, evaluation);
+    addOwnConstruction(problems, evaluation);
     addStandIns(problems, workload);
     addCells(problems, evaluation);
     addNotModelled(problems, *evaluation.plan);

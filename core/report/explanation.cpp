@@ -65,7 +65,7 @@ std::string stagesTable(const Evaluation &evaluation)
     for (std::size_t i = 0; i < times.size() && i < tracks.size(); ++i) {
         const Track &track = timeline.tracks[tracks[i]];
         const StageTime &t = times[i];
-        table.add({datacenterName(evaluation, track), pipelinesName(evaluation, track), std::to_string(track.stage),
+        table.add({datacenterName(evaluation, track), pipelinesName(evaluation, track), std::to_string(track.stage + 1),
                    secondsText(seconds(t.compute)), secondsText(seconds(t.bubble)), secondsText(seconds(t.wan)),
                    secondsText(seconds(t.pipeline)), secondsText(seconds(t.reduce)), secondsText(seconds(t.optimizer))});
     }
@@ -132,7 +132,7 @@ std::string memoryTable(const Evaluation &evaluation)
         return {};
     const StageMemory &fullest = memory->perStage[std::size_t(memory->fullestStage)];
     using enum TextTable::Align;
-    TextTable table({Left, Right, Right}, {"in the fullest GPU, stage " + std::to_string(fullest.stage), "bytes", "of its memory"});
+    TextTable table({Left, Right, Right}, {"in the fullest GPU, stage " + std::to_string(fullest.stage + 1), "bytes", "of its memory"});
     const auto add = [&](const std::string &name, std::int64_t bytes) {
         table.add({name, bytesText(double(bytes)), percentText(double(bytes) / double(std::max<std::int64_t>(1, fullest.capacity)))});
     };

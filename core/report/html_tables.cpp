@@ -81,7 +81,7 @@ std::string memoryTable(const Evaluation &evaluation)
         return {};
     std::string html = "<table>" + headings({"stage", "weights", "gradients", "optimizer", "activations", "buffers", "peak", "reserved", "on device", "capacity", "micro-batches in flight", ""});
     for (const StageMemory &s : evaluation.metrics.memory->perStage) {
-        html += "<tr>" + cell(std::to_string(s.stage));
+        html += "<tr>" + cell(std::to_string(s.stage + 1));
         for (const std::int64_t bytes : {s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.peak, s.reserved, s.device, s.capacity})
             html += cell(bytesText(double(bytes)));
         html += cell(plainText(s.inFlight)) + (s.fits() ? cell("fits", "good") : cell("does not fit", "bad")) + "</tr>";
@@ -123,7 +123,7 @@ std::string placementTable(const Evaluation &evaluation)
             }
             const Datacenter &where = evaluation.plan->cluster.datacenters.at(std::size_t(c.seats[s].datacenter));
             const Pool &pool = where.pools.at(std::size_t(c.seats[s].pool));
-            const std::string range = end - s == 1 ? std::to_string(s) : std::to_string(s) + "\u2013" + std::to_string(end - 1);
+            const std::string range = end - s == 1 ? std::to_string(end) : std::to_string(s + 1) + "\u2013" + std::to_string(end);
             html += "<tr>" + cell(range) + cell(where.label()) + cell(pool.inlineGpu ? pool.inlineGpu->name : pool.gpu)
                 + cell(std::to_string(c.pipelines)) + cell(std::to_string(c.microBatches)) + cell(std::to_string(layers)) + "</tr>";
             s = end;

@@ -42,7 +42,7 @@ void addMemory(std::string &text, const Evaluation &evaluation)
     text += "\n### Memory of one GPU of each stage\n\n| stage | weights | gradients | optimizer | activations | buffers | on device | capacity | |\n"
             "|---:|---:|---:|---:|---:|---:|---:|---:|---|\n";
     for (const StageMemory &s : evaluation.metrics.memory->perStage) {
-        text += "| " + std::to_string(s.stage);
+        text += "| " + std::to_string(s.stage + 1);
         for (const std::int64_t bytes : {s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.device, s.capacity})
             text += " | " + bytesText(double(bytes));
         text += s.fits() ? " | |\n" : " | does not fit |\n";

@@ -56,7 +56,7 @@ std::string memoryPart(const Evaluation &evaluation)
             continue;
         }
         isGap = false;
-        table.add({std::to_string(s.stage), bytesText(double(s.weights)), bytesText(double(s.gradients)),
+        table.add({std::to_string(s.stage + 1), bytesText(double(s.weights)), bytesText(double(s.gradients)),
                    bytesText(double(s.optimizer)), bytesText(double(s.activations)), bytesText(double(s.buffers)),
                    bytesText(double(s.device)), bytesText(double(s.capacity)), s.fits() ? "" : "does not fit"});
     }

@@ -31,10 +31,10 @@ std::string pipelinesName(const Evaluation &evaluation, const Track &track)
 
 std::string trackName(const Track &track)
 {
-    const std::string stage = "stage " + std::to_string(track.stage);
+    const std::string stage = "stage " + std::to_string(track.stage + 1);   // people count from 1, JSON and CSV from 0
     switch (track.stream) {
     case Stream::Compute: return stage;
-    case Stream::Wan: return stage + " \u2192 " + std::to_string(track.toStage) + " WAN";
+    case Stream::Wan: return stage + " \u2192 " + std::to_string(track.toStage + 1) + " WAN";
     default: return stage + " " + toString(track.stream);
     }
 }

@@ -135,7 +135,7 @@ Expected<void> checkInFlight(const ScheduleShape &shape, const std::vector<int> 
         if (shape.inFlightLimit[i] < needed[i])
             return std::unexpected(badValue("schedule",
                                             std::string(schedule) + " keeps " + std::to_string(needed[i])
-                                                + " micro-batches in flight on stage " + std::to_string(i) + ", which has room for "
+                                                + " micro-batches in flight on stage " + std::to_string(i + 1) + ", which has room for "
                                                 + std::to_string(shape.inFlightLimit[i]),
                                             "1f1b, which waits where room is short, or fewer micro-batches"));
     return {};

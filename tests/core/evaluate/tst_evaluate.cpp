@@ -24,6 +24,8 @@ private slots:
     void timeNeverRisesWithBandwidthConnectionsOrShorterRoundTrips();
     void recomputationTradesTimeForMemory();
     void moreMicroBatchesShrinkTheBubble();
+    void waitingIsBlamedOnWhatCausesIt();
+    void anOrderOfOurOwnIsSaid();
     void modelFlopsOverTimeIsTheReportedRate();
     void unevenMicroBatchesMakeTwoClassesAndKeepTheBatch();
     void aReusedWorkspaceGivesTheSameNumbers();
@@ -153,6 +155,42 @@ void TestEvaluate::moreMicroBatchesShrinkTheBubble()
         QVERIFY(bubble < before);
         before = bubble;
     }
+}
+
+void TestEvaluate::waitingIsBlamedOnWhatCausesIt()
+{
+    const auto sentence = [](const Plan &plan) {
+        for (const Problem &problem : evaluated(plan)->problems) {
+            if (problem.text.starts_with("GPUs wait"))
+                return problem.text;
+        }
+        return std::string();
+    };
+    // 3 / (4 + 3) = 43 % with equal stages
+    Plan plan = atlasRow(4, 4, 1, 1, ScheduleKind::OneFOneB);
+    QVERIFY2(sentence(plan).find("43 % of the time: 4 micro-batches for 4 stages") != std::string::npos, sentence(plan).c_str());
+    // 3 / (64 + 3) = 4 %; with one stage ten times as long the other three wait nine tenths
+    plan = atlasRow(4, 64, 1, 1, ScheduleKind::OneFOneB);
+    QVERIFY(sentence(plan).empty());
+    plan.profile->forwardMs = {10, 10, 10, 100};
+    plan.profile->backwardMs = {20, 20, 20, 200};
+    QVERIFY2(sentence(plan).find("slowest stage") != std::string::npos, sentence(plan).c_str());
+    QVERIFY(sentence(plan).find("micro-batches") == std::string::npos);
+}
+
+void TestEvaluate::anOrderOfOurOwnIsSaid()
+{
+    const auto isSaid = [](ScheduleKind kind, int microBatches) {
+        Plan plan = atlasRow(4, microBatches, 1, 1, kind);
+        plan.parallelism.virtualPipeline = kind == ScheduleKind::Hanayo ? 2 : 1;
+        const auto evaluation = evaluated(plan);
+        return std::ranges::any_of(evaluation->problems, [](const Problem &p) { return p.severity == Severity::Note && p.where == "schedule"; });
+    };
+    for (const ScheduleKind kind : {ScheduleKind::Hanayo, ScheduleKind::Chimera}) {
+        QVERIFY(isSaid(kind, 16));
+        QVERIFY(!isSaid(kind, 4));
+    }
+    QVERIFY(!isSaid(ScheduleKind::OneFOneB, 16));
 }
 
 void TestEvaluate::modelFlopsOverTimeIsTheReportedRate()

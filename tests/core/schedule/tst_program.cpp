@@ -180,7 +180,7 @@ void TestProgram::brokenRulesSayWhatWouldBeRight()
     QCOMPARE(fault(ScheduleKind::OneFOneB, {4, 0, 1, {}}).code, ErrorCode::BadValue);
     QCOMPARE(fault(ScheduleKind::OneFOneB, {4, 8, 1, {4, 3}}).code, ErrorCode::BadValue);
     QCOMPARE(fault(ScheduleKind::OneFOneB, {4, 8, 1, {0}}).code, ErrorCode::BadValue);
-    QVERIFY(fault(ScheduleKind::GPipe, {4, 8, 1, {6}}).what.contains("8 micro-batches in flight on stage 0"));
+    QVERIFY(fault(ScheduleKind::GPipe, {4, 8, 1, {6}}).what.contains("8 micro-batches in flight on stage 1"));
     QVERIFY(makeProgram(ScheduleKind::GPipe, {4, 8, 1, {8}}).has_value());
     QCOMPARE(QString::fromStdString(fault(ScheduleKind::Atlas, {4, 8, 2, {}}).where), "parallelism.virtual_pipeline");
 }

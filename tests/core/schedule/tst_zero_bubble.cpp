@@ -199,7 +199,7 @@ void ZeroBubble::tooLittleRoomIsSaid()
         const auto made = makeProgram(kind, shape);
         return made ? std::string() : made.error().what;
     };
-    QVERIFY(fault(ScheduleKind::ZbH1, {4, 8, 1, {3}}).contains("zb-h1 keeps 4 micro-batches in flight on stage 0"));
+    QVERIFY(fault(ScheduleKind::ZbH1, {4, 8, 1, {3}}).contains("zb-h1 keeps 4 micro-batches in flight on stage 1"));
     QVERIFY(fault(ScheduleKind::ZbH2, {4, 8, 1, {6}}).contains("7 micro-batches"));
     QVERIFY(fault(ScheduleKind::ZbV, {4, 8, 2, {3}}).contains("4 micro-batches"));
     QVERIFY(fault(ScheduleKind::VHalf, {8, 16, 2, {4}}).contains("5 micro-batches"));
