@@ -320,7 +320,7 @@ void TestLayerCost::tcpBetweenNodesTakesLonger()
         changed.cluster.datacenters.front().fabric = fabric;
         return *evaluated(changed)->metrics.iterationTime;
     };
-    QVERIFY(time(plan, FabricKind::Tcp) > 1.05 * time(plan, FabricKind::Rdma));
+    QVERIFY(time(plan, FabricKind::Tcp) > time(plan, FabricKind::Rdma));
     Plan sharded = bare();   // gradients and weights of 64 replicas
     sharded.cluster.datacenters = {site("a", 8)};
     sharded.parallelism.zeroStage = 3;
