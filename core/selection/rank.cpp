@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Order, front and remarks: all from the simulated values.
+#include "core/selection/candidates_internal.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace trainyard::selecting {
+
+namespace {
+
+std::string rounded(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, value < 1 ? "%.2g" : "%.3g", value);
+    return text;
+}
+
+std::string throughputText(const SelectionOption &option) { return rounded(option.sequencesPerSecond) + " sequences/s"; }
+
+std::string valueText(const SelectionOption &option, SelectionObjective objective)
+{
+    return objective == SelectionObjective::Cost ? "$" + rounded(option.usdPerMillionTokens) + " per million tokens" : throughputText(option);
+}
+
+bool uses(const SelectionOption &option, int datacenter)
+{
+    return std::ranges::find(option.blocks, datacenter, &DatacenterBlock::datacenter) != option.blocks.end();
+}
+
+void markFront(std::vector<SelectionOption> &options)
+{
+    for (SelectionOption &a : options) {
+        a.isOnFront = a.isFeasible && std::ranges::none_of(options, [&](const SelectionOption &b) {
+            const bool isNoWorse = b.sequencesPerSecond >= a.sequencesPerSecond && b.usdPerMillionTokens <= a.usdPerMillionTokens;
+            const bool isBetter = b.sequencesPerSecond > a.sequencesPerSecond || b.usdPerMillionTokens < a.usdPerMillionTokens;
+            return b.isFeasible && isNoWorse && isBetter;
+        });
+    }
+}
+
+int bestBy(const std::vector<SelectionOption> &options, auto isBetter)
+{
+    int best = -1;
+    for (int i = 0; i < int(options.size()); ++i)
+        if (options[std::size_t(i)].isFeasible && (best < 0 || isBetter(options[std::size_t(i)], options[std::size_t(best)])))
+            best = i;
+    return best;
+}
+
+/// Why the option with the datacenter is no better, by what differs between them.
+std::string whyNot(const SelectionOption &with, const SelectionOption &best)
+{
+    const std::string wait = with.bound == Bound::Link ? "each micro-batch waits for the link"
+        : with.bound == Bound::InFlight ? "the way across leaves too few micro-batches in flight" : "";
+    if (with.data() == best.data())
+        return "as many GPUs work, only further apart" + (wait.empty() ? "" : ", and " + wait);
+    const std::string replicas = std::to_string(with.data()) + (with.data() == 1 ? " replica" : " replicas") + " instead of " + std::to_string(best.data());
+    if (with.data() < best.data())
+        return "it has " + replicas;
+    return "for its " + replicas + ", " + (wait.empty() ? "there are only " + std::to_string(with.microBatches) + " micro-batches each" : wait);
+}
+
+/// One sentence on a datacenter that the best option leaves out.
+std::string remarkOn(int datacenter, const SelectionOption &best, const Selection &selection, const Workload &workload, int cell)
+{
+    const Datacenter &site = workload.plan->cluster.datacenters[std::size_t(datacenter)];
+    if (site.gpus() == 0)
+        return {};
+    const Parallelism &p = workload.plan->parallelism;
+    const SelectionOption *with = nullptr;
+    for (const SelectionOption &option : selection.options)   // best first
+        if (!with && option.isFeasible && uses(option, datacenter))
+            with = &option;
+    const std::string opening = "Adding " + site.label() + " does not help: ";
+    if (with) {
+        const std::string text = opening + "the best option with it, " + blocksText(with->blocks, workload.plan->cluster) + ", reaches "
+            + valueText(*with, selection.objective) + " against " + valueText(best, selection.objective);
+        return text + ": " + whyNot(*with, best) + ".";
+    }
+    if (Seating(workload).capacity(datacenter) < cell)
+        return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")
+            + " no stage: the smallest, one cell of " + std::to_string(cell) + (cell == 1 ? " replica" : " replicas") + ", needs "
+            + std::to_string(cell * p.tensor * p.context) + ".";
+    return opening + "no option with it can be trained.";
+}
+
+} // namespace
+
+void rank(Selection &selection, const Workload &workload, int cell)
+{
+    auto &options = selection.options;
+    markFront(options);
+    const auto faster = [](const SelectionOption &a, const SelectionOption &b) {
+        return a.sequencesPerSecond != b.sequencesPerSecond ? a.sequencesPerSecond > b.sequencesPerSecond
+                                                            : a.usdPerMillionTokens < b.usdPerMillionTokens;
+    };
+    const auto cheaper = [](const SelectionOption &a, const SelectionOption &b) {
+        return a.usdPerMillionTokens != b.usdPerMillionTokens ? a.usdPerMillionTokens < b.usdPerMillionTokens
+                                                              : a.sequencesPerSecond > b.sequencesPerSecond;
+    };
+    const bool byCost = selection.objective == SelectionObjective::Cost;
+    std::ranges::stable_sort(options, [&](const SelectionOption &a, const SelectionOption &b) {
+        return a.isFeasible != b.isFeasible ? a.isFeasible : byCost ? cheaper(a, b) : faster(a, b);
+    });
+    selection.bestThroughput = bestBy(options, faster);
+    selection.bestCost = bestBy(options, cheaper);
+    const auto now = std::ranges::find(options, true, &SelectionOption::isCurrent);
+    selection.current = now == options.end() ? -1 : int(now - options.begin());
+    const int best = byCost ? selection.bestCost : selection.bestThroughput;
+    if (best < 0 || options[std::size_t(best)].blocks.empty())
+        return;
+    for (int d = 0; d < int(workload.plan->cluster.datacenters.size()); ++d) {
+        if (uses(options[std::size_t(best)], d))
+            continue;
+        if (std::string text = remarkOn(d, options[std::size_t(best)], selection, workload, cell); !text.empty())
+            selection.remarks.push_back(std::move(text));
+    }
+}
+
+} // namespace trainyard::selecting

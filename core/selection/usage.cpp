@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the GPUs of an option cost, and why a datacenter has none in it.
+#include "core/hardware/power_spec.h"
+#include "core/selection/candidates_internal.h"
+
+#include <algorithm>
+
+namespace trainyard::selecting {
+
+namespace {
+
+std::string counted(int count, const char *one, const char *many)
+{
+    return std::to_string(count) + (count == 1 ? one : many);
+}
+
+bool isLinked(const Cluster &cluster, int a, int b)
+{
+    return cluster.linkBetween(cluster.datacenters[std::size_t(a)].id, cluster.datacenters[std::size_t(b)].id) >= 0;
+}
+
+} // namespace
+
+double usdPerHour(const Workload &workload, const Layout &layout, double utilization)
+{
+    const PowerSpec &power = builtinPower();
+    double sum = 0;
+    for (const GpuRun &run : layout.runs) {
+        const StageSeat seat{run.datacenter, run.pool};
+        const GpuSpec &gpu = workload.gpu(seat);
+        const double price = workload.pool(seat).usdPerGpuHour.value_or(gpu.usdPerHour);
+        const double kilowatts = gpu.tdpWatts / 1e3 * (power.idleShare + (1 - power.idleShare) * utilization);
+        const Datacenter &datacenter = workload.plan->cluster.datacenters[std::size_t(run.datacenter)];
+        sum += run.gpus * (price > 0 ? price : kilowatts * datacenter.usdPerKwh.value_or(0));
+    }
+    return sum;
+}
+
+double gpuPrice(const Workload &workload, int datacenter)
+{
+    const auto &pools = workload.plan->cluster.datacenters[std::size_t(datacenter)].pools;
+    double usd = 0;
+    int gpus = 0;
+    for (std::size_t p = 0; p < pools.size(); ++p) {
+        usd += pools[p].gpus() * pools[p].usdPerGpuHour.value_or(workload.gpus[std::size_t(datacenter)][p]->usdPerHour);
+        gpus += pools[p].gpus();
+    }
+    return gpus > 0 ? usd / gpus : 0;
+}
+
+std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &option)
+{
+    const Cluster &cluster = workload.plan->cluster;
+    const Parallelism &p = workload.plan->parallelism;
+    const Seating seating(workload);
+    const int stageGpus = option.data() * p.tensor * p.context;
+    std::vector<LeftOut> reasons;
+    for (int d = 0; d < int(cluster.datacenters.size()); ++d) {
+        const bool isUsed = std::ranges::find(option.blocks, d, &DatacenterBlock::datacenter) != option.blocks.end();
+        if (isUsed || option.blocks.empty())
+            continue;
+        const Datacenter &datacenter = cluster.datacenters[std::size_t(d)];
+        const bool joins = std::ranges::any_of(option.blocks, [&](const DatacenterBlock &b) { return isLinked(cluster, b.datacenter, d); });
+        std::string reason;
+        if (datacenter.gpus() == 0)
+            reason = datacenter.label() + " has no GPUs";
+        else if (seating.capacity(d) < option.data())
+            reason = datacenter.label() + "'s " + counted(datacenter.gpus(), " GPU holds", " GPUs hold") + " no stage of "
+                + counted(option.cells, " cell", " cells") + ": a stage needs " + std::to_string(stageGpus);
+        else if (!joins)
+            reason = "no WAN link joins " + datacenter.label() + " to the datacenters of this option";
+        else
+            reason = "all " + std::to_string(p.pipeline) + " stages have their place without " + datacenter.label();
+        reasons.push_back({d, std::move(reason)});
+    }
+    return reasons;
+}
+
+} // namespace trainyard::selecting
