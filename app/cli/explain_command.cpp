@@ -3,6 +3,7 @@
 
 #include "core/evaluate/alternatives.h"
 #include "core/report/explanation.h"
+#include "core/selection/selection.h"
 
 #include <CLI/CLI.hpp>
 
@@ -34,7 +35,11 @@ int run(const Options &options)
     if (!evaluation)
         return fail(evaluation.error());
     std::vector<PartEffect> parts = partEffects(**evaluation);
-    return print(options.format == "json" ? explanationJson(**evaluation, std::move(parts)) : explanationTable(**evaluation, std::move(parts)));
+    EvaluationWorkspace workspace;
+    const auto selection = selectDatacenters((*evaluation)->plan, builtinCatalogue(), workspace);
+    const Selection *ranked = selection ? &*selection : nullptr;
+    return print(options.format == "json" ? explanationJson(**evaluation, std::move(parts), ranked)
+                                          : explanationTable(**evaluation, std::move(parts), ranked));
 }
 
 } // namespace
@@ -42,7 +47,7 @@ int run(const Options &options)
 void addExplainCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("explain", "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, and what a better part would buy");
+    CLI::App *command = app.add_subcommand("explain", "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what a better part would buy, and which datacenters to use");
     command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
     addSetOption(*command, options->settings);
     addFormatOption(*command, options->format, {"table", "json"});

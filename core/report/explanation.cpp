@@ -4,6 +4,8 @@
 #include "core/report/json_internal.h"
 #include "core/report/metric_rows.h"
 #include "core/report/number_text.h"
+#include "core/report/selection_json_internal.h"
+#include "core/report/selection_table.h"
 #include "core/report/text_table.h"
 #include "core/report/track_names.h"
 #include "core/timeline/analysis.h"
@@ -181,10 +183,13 @@ std::string partsTable(const Evaluation &evaluation, const std::vector<PartEffec
 
 } // namespace
 
-std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffect> parts)
+std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffect> parts, const Selection *selection)
 {
+    std::string datacenters = selection ? selectionTable(*selection) : std::string();
+    if (!datacenters.empty())
+        datacenters.insert(0, "\n");
     if (evaluation.timeline.isEmpty())
-        return evaluation.layout.unseated.empty() ? "Nothing was simulated.\n" : evaluation.layout.unseated + "\n";
+        return (evaluation.layout.unseated.empty() ? "Nothing was simulated.\n" : evaluation.layout.unseated + "\n") + datacenters;
     const double total = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
     TextTable breakdown({Left, Right, Right}, {"of " + secondsText(total) + ", slowest pipeline", "time", "share"});
@@ -193,10 +198,10 @@ std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffec
             breakdown.add({row.label, valueText(row), percentText(*row.value / total)});
     }
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
-        + memoryTable(evaluation) + partsTable(evaluation, ranked(std::move(parts)));
+        + memoryTable(evaluation) + partsTable(evaluation, ranked(std::move(parts))) + datacenters;
 }
 
-std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect> parts)
+std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect> parts, const Selection *selection)
 {
     const Json metrics = metricsObject(evaluation);
     Json json{{"name", evaluation.plan->name}, {"iteration_time_s", metrics["iteration_time_s"]}, {"breakdown_s", metrics["breakdown_s"]},
@@ -213,6 +218,7 @@ std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect
                                         {"change", now > 0 ? finite(part.iterationTime / now - 1) : Json(nullptr)},
                                         {"feasible", part.feasible}});
     }
+    json["datacenter_selection"] = selection ? selectionObject(*selection) : Json(nullptr);
     return dumped(json);
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Why an iteration takes as long as it does: the breakdown, every stage's own seconds, the critical path, what fills the
-// fullest GPU, and what a better part would buy.
+// fullest GPU, what a better part would buy, and how other datacenters would do.
 
 #include "core/evaluate/evaluation.h"
+#include "core/selection/selection.h"
 
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ struct PartEffect {
 };
 
 /// The parts are ranked here, most useful first; those that change nothing or make it worse are left out of the table.
-[[nodiscard]] std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffect> parts = {});
-[[nodiscard]] std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect> parts = {});
+[[nodiscard]] std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffect> parts = {}, const Selection *selection = nullptr);
+[[nodiscard]] std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect> parts = {}, const Selection *selection = nullptr);
 
 } // namespace trainyard

@@ -5,6 +5,7 @@
 #include "core/evaluate/evaluate.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"
+#include "core/selection/selection.h"
 
 #include <benchmark/benchmark.h>
 
@@ -84,6 +85,27 @@ void estimateGpt3On1024(benchmark::State &state)
         benchmark::DoNotOptimize(estimate(*workload));
 }
 BENCHMARK(estimateGpt3On1024)->Unit(benchmark::kMicrosecond);
+
+/// Every set of datacenters and number of replicas screened, those that matter simulated.
+void selectDatacentersOfThreeRegions(benchmark::State &state)
+{
+    const PlanPtr plan = threeRegions(int(state.range(0)));
+    EvaluationWorkspace workspace;
+    int screened = 0;
+    std::size_t simulated = 0;
+    for (auto _ : state) {
+        const auto selection = selectDatacenters(plan, builtinCatalogue(), workspace);
+        if (!selection) {
+            state.SkipWithError("the plan has no selection");
+            return;
+        }
+        screened = selection->screened;
+        simulated = selection->options.size();
+    }
+    state.counters["screened"] = screened;
+    state.counters["simulated"] = double(simulated);
+}
+BENCHMARK(selectDatacentersOfThreeRegions)->ArgName("gpus")->Arg(576)->Arg(16416)->Unit(benchmark::kMillisecond);
 
 /// One step of a drag: eight GPUs move between two regions and back, each time a new plan and its evaluation.
 void fromEditToEvaluation(benchmark::State &state)

@@ -308,6 +308,31 @@ private slots:
         QCOMPARE(run(words("explain") << plan(profilePlan())).exitCode, 0);
     }
 
+    void theExplanationRanksDatacenters()
+    {
+        const QString sample = QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/llama-3-70b-three-regions.trainyard.json");
+        const Answer answer = run(words("explain --format json") << sample);
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        const json selection = json::parse(answer.out)["datacenter_selection"];
+        QVERIFY(selection["options"].size() > 2);
+        double before = 1e300;
+        int current = 0;
+        for (const auto &option : selection["options"]) {
+            QVERIFY(option["cells"].get<int>() >= 1);
+            if (option["feasible"].get<bool>()) {
+                QVERIFY(option["sequences_per_s"].get<double>() <= before);   // best first
+                before = option["sequences_per_s"].get<double>();
+            }
+            current += option["current"].get<bool>();
+        }
+        QCOMPARE(current, 1);
+        const Answer table = run(words("explain") << sample);
+        QVERIFY(table.out.find("datacenters and their stages") != std::string::npos);
+        QVERIFY(table.out.find("current plan") != std::string::npos);
+        // One datacenter: nothing to rank
+        QVERIFY(json::parse(run(words("explain --format json") << QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/gpt3-175b-1024-a100.trainyard.json")).out)["datacenter_selection"].is_null());
+    }
+
     void theCatalogueIsListed_data()
     {
         QTest::addColumn<QString>("what");

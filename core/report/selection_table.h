@@ -1,0 +1,13 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The datacenter selection for people at a terminal: ranked options, who is left out, what does not help and why.
+
+#include "core/selection/selection.h"
+
+#include <string>
+
+namespace trainyard {
+
+[[nodiscard]] std::string selectionTable(const Selection &selection);
+
+} // namespace trainyard
