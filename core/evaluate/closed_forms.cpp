@@ -134,7 +134,7 @@ double gptBoundaryBytes(const GptStage &s)
     return 2 * s.microBatch * s.sequence * s.hidden;
 }
 
-double wanToForwardRatio(const GptStage &s, double nodePairBitsPerSecond)
+double gptWanToForwardRatio(const GptStage &s, double nodePairBitsPerSecond)
 {
     return 16 * s.tensor * s.flops / (nodePairBitsPerSecond * s.layers * (24 * s.hidden + 4 * s.sequence));
 }

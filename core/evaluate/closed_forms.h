@@ -55,7 +55,7 @@ struct GptStage { double layers = 1, microBatch = 1, sequence = 0, hidden = 0, t
 /// A = 2bLH: 16-bit activations of a micro-batch at a stage boundary.
 [[nodiscard]] double gptBoundaryBytes(const GptStage &stage);
 /// C = s/tf = 16·TP·F/(BW·nl·(24H + 4L)), BW in bit/s of one node pair.
-[[nodiscard]] double wanToForwardRatio(const GptStage &stage, double nodePairBitsPerSecond);
+[[nodiscard]] double gptWanToForwardRatio(const GptStage &stage, double nodePairBitsPerSecond);
 
 /// Ring all-reduce of `bytes` among n ranks: 2(n−1)(S/(nB) + α), B in bytes/s.
 [[nodiscard]] double ringAllReduceSeconds(int ranks, double bytes, double bytesPerSecond, double stepSeconds);

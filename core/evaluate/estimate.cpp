@@ -3,6 +3,7 @@
 
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan_traffic.h"
+#include "core/memory/in_flight_room.h"
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
@@ -24,10 +25,16 @@ double sharedHold(const Workload &workload, const BoundaryTimes &b, double hold)
     return std::max(hold, workload.layout.data * (b.bytes[0] + b.bytes[1]) / 2 / capacity);
 }
 
-/// Micro-batches that a stage may hold at once: the profile's word, else the schedule's habit.
-std::vector<double> inFlightOf(const Plan &plan, int stages)
+/// Micro-batches that a stage may hold at once: the profile's word, else the schedule's habit, else what memory has room for.
+std::vector<double> inFlightOf(const Workload &workload, int stages)
 {
+    const Plan &plan = *workload.plan;
     std::vector<double> most;
+    if (plan.schedule == ScheduleKind::Atlas && !plan.profile) {
+        for (const int room : inFlightRoom(workload).microBatches)
+            most.push_back(std::max(1, room));
+        return most;
+    }
     const std::vector<int> *measured = plan.profile && !plan.profile->inFlight.empty() ? &plan.profile->inFlight : nullptr;
     const bool isGreedy = plan.schedule == ScheduleKind::Atlas || plan.schedule == ScheduleKind::Varuna;
     if (!measured && isGreedy)
@@ -41,7 +48,7 @@ std::vector<double> inFlightOf(const Plan &plan, int stages)
     return most;
 }
 
-Sketch sketch(const Workload &workload, int cell)
+Sketch sketch(const Workload &workload)
 {
     const PipelineClass &fullest = *std::max_element(
         workload.layout.classes.begin(), workload.layout.classes.end(),
@@ -53,8 +60,8 @@ Sketch sketch(const Workload &workload, int cell)
     FormPipeline &pipeline = result.pipeline;
     pipeline.microBatches = fullest.microBatches;
     pipeline.chunks = programChunks(*workload.plan);
-    pipeline.cell = cell;
-    pipeline.inFlight = inFlightOf(*workload.plan, count);
+    pipeline.cell = fullest.lanes;
+    pipeline.inFlight = inFlightOf(workload, count);
     pipeline.recomputesLastStage = workload.stack.recomputesLastStage;
     pipeline.stages.reserve(std::size_t(count));
     for (int stage = 0; stage < count; ++stage) {
@@ -72,8 +79,9 @@ Sketch sketch(const Workload &workload, int cell)
         pipeline.stages.push_back(times);
         if (stage + 1 < count) {
             const BoundaryTimes b = boundaryTimes(workload, fullest, stage, stage + 1, coster.site(fullest, stage), links);
-            const double hold = toSeconds(b.hold[0] + b.hold[1]).value / 2;
-            pipeline.boundaries.push_back({b.isWan ? sharedHold(workload, b, hold) : hold, toSeconds(b.latency[0]).value, 0, b.isWan});
+            const double hold = toSeconds(b.hold[0] + b.hold[1]).value / 2 * (b.isWan ? fullest.lanes : 1);   // in turns: s/Dc
+            const double scatter = toSeconds(b.scatter[0] + b.scatter[1] + b.gather[0] + b.gather[1]).value / 2;
+            pipeline.boundaries.push_back({b.isWan ? sharedHold(workload, b, hold) : hold, toSeconds(b.latency[0]).value, scatter, b.isWan});
         }
     }
     return result;
@@ -94,10 +102,9 @@ FormTime formOf(const Workload &workload, const FormPipeline &pipeline)
 
 } // namespace
 
-Estimate estimate(const Workload &workload, int cell)
+Estimate estimate(const Workload &workload)
 {
-    const bool takesTurns = workload.plan->wan.sharing == WanSharing::Temporal;
-    const Sketch made = sketch(workload, takesTurns ? std::max(1, cell) : 1);
+    const Sketch made = sketch(workload);
     const FormTime form = formOf(workload, made.pipeline);
     Estimate result{Seconds{form.seconds + made.tail}, form.bound};
     if (!workload.plan->profile)

@@ -16,7 +16,7 @@ struct Estimate {
     Bound bound = Bound::Compute;  // what a micro-batch more waits for
 };
 
-/// `workload` needs a layout with data > 0. `cell`: pipelines of a DP-cell, where the plan shares the WAN in turns.
-[[nodiscard]] Estimate estimate(const Workload &workload, int cell = 1);
+/// `workload` needs a layout with data > 0, with its DP-cells formed (cost/cells.h) where the plan shares the WAN in turns.
+[[nodiscard]] Estimate estimate(const Workload &workload);
 
 } // namespace trainyard

@@ -2,6 +2,7 @@
 #include "core/selection/selection.h"
 
 #include "core/cluster/wan.h"
+#include "core/cost/cells.h"
 #include "core/evaluate/estimate.h"
 #include "core/placement/place.h"
 #include "core/selection/candidates_internal.h"
@@ -119,7 +120,8 @@ private:
         option.cells = evaluation.layout.data / option.cell;
         m_workload.plan = option.plan;
         m_workload.layout = evaluation.layout;
-        const Estimate guess = estimate(m_workload, m_cell);
+        takeCell(option);
+        const Estimate guess = estimate(m_workload);
         m_workload.plan = m_result.plan;
         option.screenedSeconds = guess.iteration.value;
         option.bound = guess.bound;
@@ -135,7 +137,9 @@ private:
             option.isFeasible = false;
             option.infeasibleBecause = m_workload.layout.unseated;
         } else {
-            const Estimate guess = estimate(m_workload, m_cell);
+            formCells(m_workload);
+            takeCell(option);
+            const Estimate guess = estimate(m_workload);
             option.screenedSeconds = option.seconds = guess.iteration.value;
             option.bound = guess.bound;
             option.gpusUsed = m_workload.layout.gpusUsed;
@@ -144,6 +148,17 @@ private:
             option.usdPerMillionTokens = option.usdPerIteration / tokensOf(*option.plan) * 1e6;
         }
         m_workload.plan = m_result.plan;
+    }
+
+    /// Cells as they come about: a faster link needs smaller ones, and their members sit on different nodes.
+    void takeCell(SelectionOption &option) const
+    {
+        const CellSize &cell = m_workload.layout.cell;
+        if (cell.ratio <= 0 || option.data() % cell.reached != 0)
+            return;
+        const int data = option.data();
+        option.cell = cell.reached;
+        option.cells = data / cell.reached;
     }
 
     /// 2·M·A·|X|·D bytes, each half at the price of its direction.

@@ -189,10 +189,10 @@ void TestClosedForms::theRatioOfWanToForwardFollowsFromBoth()
     // C = s/tf, s = 8A/BW; H = L = 4096, one layer, 140 TFLOP/s, 5 Gbit/s: 3.9, with two layers 1.95
     GptStage stage{1, 1, 4096, 4096, 1, 140e12};
     const double s = 8 * gptBoundaryBytes(stage) / 5e9;
-    QVERIFY(std::abs(wanToForwardRatio(stage, 5e9) - s / gptStageTimes(stage, false).forward) < 1e-9);
-    QVERIFY(std::abs(wanToForwardRatio(stage, 5e9) - 3.9) < 0.05);
+    QVERIFY(std::abs(gptWanToForwardRatio(stage, 5e9) - s / gptStageTimes(stage, false).forward) < 1e-9);
+    QVERIFY(std::abs(gptWanToForwardRatio(stage, 5e9) - 3.9) < 0.05);
     stage.layers = 2;
-    QVERIFY(std::abs(wanToForwardRatio(stage, 5e9) - 1.95) < 0.025);
+    QVERIFY(std::abs(gptWanToForwardRatio(stage, 5e9) - 1.95) < 0.025);
 }
 
 void TestClosedForms::ringsAreAsMeasuredOverADelayedNetwork()
