@@ -73,6 +73,17 @@ void evaluateSixtyFourStagesOf512MicroBatches(benchmark::State &state)
 }
 BENCHMARK(evaluateSixtyFourStagesOf512MicroBatches)->Unit(benchmark::kMicrosecond);
 
+/// Greedy stages, eight lanes a cell, turns on the channels and a full link: all that needs the event loop.
+void evaluateAtlasInCellsOfEight(benchmark::State &state)
+{
+    Plan plan = *threeRegions(1152);
+    plan.schedule = ScheduleKind::Atlas;
+    plan.wan.sharing = WanSharing::Temporal;
+    plan.wan.cell = 8;
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {});
+}
+BENCHMARK(evaluateAtlasInCellsOfEight)->Unit(benchmark::kMicrosecond);
+
 void estimateGpt3On1024(benchmark::State &state)
 {
     auto workload = resolve(sample("gpt3-175b-1024-a100"), builtinCatalogue());
