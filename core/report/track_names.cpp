@@ -35,6 +35,10 @@ std::string trackName(const Track &track)
     switch (track.stream) {
     case Stream::Compute: return stage;
     case Stream::Wan: return stage + " \u2192 " + std::to_string(track.toStage + 1) + " WAN";
+    case Stream::Copy:   // of a cell's transfer
+        if (track.toStage >= 0)
+            return stage + (track.toStage == track.stage ? " gather" : " scatter \u2192 " + std::to_string(track.toStage + 1));
+        [[fallthrough]];
     default: return stage + " " + toString(track.stream);
     }
 }
