@@ -65,20 +65,23 @@ auto errorOf(const LinkClass &kind)
 }
 
 /// Every parameter is bounded by the RDMA fabric's, so that no transfer is faster than by RDMA: a ramp that is at least as
-/// high and at most as long lies above at every size.
+/// high and at most as long lies above at every size. The share of the NIC is cut after the fit: bounded in it, what large
+/// messages lose would be made up for by a latency that is too short.
 LinkClass fitted(const std::vector<Transfer> &rows, const LinkClass &fabric, bool isRampLong)
 {
     const double longest = isRampLong ? 1e9 : fabric.rampBytes;
     const double steepness = isRampLong ? longest / fabric.rampBytes : 1;   // keeps rampUs / rampBytes no less than the fabric's
     const std::array<CurveParameter<LinkClass>, 4> parameters{{
-        {"fraction", &LinkClass::fraction, {0.6 * fabric.fraction, 0.01, fabric.fraction}},
+        {"fraction", &LinkClass::fraction, {0.6, 0.01, 1}},
         {"step_us", &LinkClass::stepUs, {100, fabric.stepUs, 1e5}},
         {"ramp_us", &LinkClass::rampUs, {fabric.rampUs * steepness, fabric.rampUs, 1e7}},
         {"ramp_bytes", &LinkClass::rampBytes, {longest / 20, 1e4, longest}},
     }};
     LinkClass link;
     link.startUs = fabric.startUs;   // a kernel's launch, which single transfers cannot tell from a step
-    return fitCurve(link, std::span<const CurveParameter<LinkClass>>(parameters), rows, [](const LinkClass &kind) { return errorOf(kind); });
+    link = fitCurve(link, std::span<const CurveParameter<LinkClass>>(parameters), rows, [](const LinkClass &kind) { return errorOf(kind); });
+    link.fraction = std::min(link.fraction, fabric.fraction);
+    return link;
 }
 
 OrderedJson linkJson(const LinkClass &link, const char *source)
