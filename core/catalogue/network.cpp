@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/embedded_files.h"
 #include "core/catalogue/object_reader_internal.h"
+#include "core/hardware/distance_spec.h"
 #include "core/hardware/network_spec.h"
 #include "core/hardware/power_spec.h"
 
@@ -15,6 +16,7 @@ namespace {
 struct NetworkFile {
     NetworkSpec network;
     PowerSpec power;
+    DistanceSpec distance;
 };
 
 struct LinkField {
@@ -75,6 +77,11 @@ NetworkFile readFile(const Json &content, Errors &errors)
     power.figure("idle_share", file.power.idleShare, {0, 1});
     for (const auto &[key, source] : power.sources())
         file.power.source = source;
+    ObjectReader distance(content.at("distance"), "network.json: /distance", errors, &sources);
+    distance.figure("constant_ms", file.distance.constantMs, {0, 1000});
+    distance.figure("route_factor", file.distance.routeFactor, {1, 10});
+    for (const auto &[key, source] : distance.sources())
+        file.distance.source = source;
     return file;
 }
 
@@ -110,6 +117,11 @@ const NetworkSpec &builtinNetwork()
 const PowerSpec &builtinPower()
 {
     return builtinFile().power;
+}
+
+const DistanceSpec &builtinDistance()
+{
+    return builtinFile().distance;
 }
 
 } // namespace trainyard
