@@ -26,6 +26,11 @@ void lowerPriority()
 #endif
 }
 
+std::optional<double> busyShare(const Metrics &metrics)
+{
+    return metrics.gpuUtilizationWithFill ? metrics.gpuUtilizationWithFill : metrics.gpuUtilization;
+}
+
 Effect judge(const ExpectedAll<EvaluationPtr> &answer, std::optional<double> now)
 {
     Effect effect;
@@ -36,6 +41,7 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, std::optional<double> now
     }
     const Metrics &metrics = (*answer)->metrics;
     effect.iterationTime = metrics.iterationTime;
+    effect.utilization = busyShare(metrics);
     if (now && *now > 0 && metrics.iterationTime)
         effect.change = *metrics.iterationTime / *now - 1;
     effect.feasible = (*answer)->feasible();
@@ -152,6 +158,7 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
     const ModelSpec *model = now ? &(*now)->model : nullptr;
     if (now) {
         table.iterationTime = (*now)->metrics.iterationTime;
+        table.utilization = busyShare((*now)->metrics);
         table.feasible = (*now)->feasible();
     }
     auto published = Clock::now();

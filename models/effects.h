@@ -26,6 +26,7 @@ namespace trainyard {
 struct Effect {
     std::optional<double> iterationTime;   // seconds; empty where it could not be evaluated
     std::optional<double> change;          // iteration ÷ the plan's − 1; empty where either is unknown
+    std::optional<double> utilization;     // share of GPU time in work, prefill in bubbles included
     bool fits = true;              // memory
     bool feasible = true;
     double memoryBytes = 0, capacityBytes = 0;   // of the fullest GPU; 0 = unknown
@@ -40,6 +41,7 @@ struct RankedPart {
 struct EffectTable {
     PlanPtr plan;                          // what all effects are measured against
     std::optional<double> iterationTime;   // of that plan, seconds
+    std::optional<double> utilization;     // of that plan, prefill in bubbles included
     bool feasible = false;                 // of that plan
     std::map<std::string, Effect> strategies;   // by Alternative::id, as far as evaluated
     std::vector<RankedPart> parts;         // better parts that help, largest gain first

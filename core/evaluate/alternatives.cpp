@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/alternatives.h"
 
+#include "core/evaluate/alternatives_internal.h"
 #include "core/plan/plan_io.h"
 #include "core/schedule/program.h"
 
@@ -11,46 +12,9 @@ namespace trainyard {
 
 namespace {
 
-template <class Value>
-struct Choice {
-    Value value{};
-    std::string key;               // as in a plan file
-    std::string label;             // as on screen
-    std::string blocked;
-};
-
-/// Adds one group: every choice with the plan that `apply` makes of it.
-template <class Value, class Apply>
-void addGroup(std::vector<Alternative> &out, const Plan &plan, const std::string &group, const std::string &name,
-              const std::vector<Choice<Value>> &choices, const Value &current, Apply apply)
-{
-    const auto now = std::ranges::find(choices, current, &Choice<Value>::value);
-    for (const Choice<Value> &choice : choices) {
-        Alternative a;
-        a.id = group + "=" + choice.key;
-        a.group = group;
-        a.label = choice.label;
-        a.isCurrent = choice.value == current;
-        a.blockedBecause = a.isCurrent ? std::string{} : choice.blocked;
-        if (now != choices.end())
-            a.sentence = name + " " + now->label + " → " + choice.label;
-        if (a.blockedBecause.empty()) {
-            Plan next = plan;
-            if (!a.isCurrent)
-                apply(next, choice.value);
-            a.plan = std::make_shared<const Plan>(std::move(next));
-        }
-        out.push_back(std::move(a));
-    }
-}
-
-std::vector<Choice<int>> numbers(const std::set<int> &values)
-{
-    std::vector<Choice<int>> choices;
-    for (const int value : values)
-        choices.push_back({value, std::to_string(value), std::to_string(value), {}});
-    return choices;
-}
+using detail::addGroup;
+using detail::Choice;
+using detail::numbers;
 
 std::set<int> powersOfTwo(int last)
 {
@@ -267,19 +231,6 @@ void addPlacement(std::vector<Alternative> &out, const Plan &plan)
     addGroup(out, plan, "placement", "Placement", choices, plan.placement, [](Plan &p, const Placement &next) { p.placement = next; });
 }
 
-void addConnections(std::vector<Alternative> &out, const Plan &plan)
-{
-    const std::string none = plan.cluster.wanLinks.empty() ? "the cluster has no WAN link" : "";
-    std::set<int> values = powersOfTwo(64);
-    if (plan.wan.tcpConnections)
-        values.insert(*plan.wan.tcpConnections);
-    std::vector<Choice<Auto<int>>> choices{{std::nullopt, "auto", "auto", none}};
-    for (const int n : values)
-        choices.push_back({n, std::to_string(n), std::to_string(n), none});
-    addGroup(out, plan, "tcp_connections", "TCP connections", choices, plan.wan.tcpConnections,
-             [](Plan &p, Auto<int> n) { p.wan.tcpConnections = n; });
-}
-
 void addRecompute(std::vector<Alternative> &out, const Plan &plan)
 {
     std::vector<Choice<Recompute>> choices;
@@ -348,10 +299,11 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     addSchedule(out, plan);
     addMicroBatch(out, plan);
     addPlacement(out, plan);
-    addConnections(out, plan);
+    detail::addWanStrategies(out, plan);
     addRecompute(out, plan);
     addPrecision(out, plan, catalogue);
     addStack(out, plan, catalogue);
+    detail::addBubbleFill(out, plan, catalogue);
     if (plan.profile)
         blockWhatTheProfileFixes(out);
     return out;

@@ -63,6 +63,13 @@ EffectCombo::EffectCombo(QWidget *parent) : QComboBox(parent)
     setFocusPolicy(Qt::StrongFocus);
 }
 
+void EffectCombo::letType()
+{
+    setEditable(true);
+    setInsertPolicy(QComboBox::NoInsert);
+    setCompleter(nullptr);
+}
+
 void EffectCombo::addValue(const QString &label, const QString &whyDisabled)
 {
     addItem(label);

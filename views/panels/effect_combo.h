@@ -14,6 +14,8 @@ class EffectCombo : public QComboBox {
 public:
     explicit EffectCombo(QWidget *parent = nullptr);
 
+    /// Any number can be typed, not only chosen.
+    void letType();
     /// A disabled item stays in the list and says why in its tooltip.
     void addValue(const QString &label, const QString &whyDisabled);
     void setEffect(int index, const EffectText &effect, const QString &tip);

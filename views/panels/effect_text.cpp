@@ -36,6 +36,24 @@ EffectText effectText(const Effect &effect, const QString &value)
     return text;
 }
 
+EffectText utilizationText(const Effect &effect, std::optional<double> utilizationNow)
+{
+    if (!effect.iterationTime || !effect.feasible || !effect.utilization || !utilizationNow)
+        return effectText(effect);
+    const double points = (*effect.utilization - *utilizationNow) * 100;
+    if (std::abs(points) < kNoChange * 100)
+        return {QObject::tr("±0"), Ink::Faint};
+    const QString size = QString::number(std::abs(points), 'f', std::abs(points) < 9.95 ? 1 : 0);
+    return {QObject::tr("%1%2 pt use").arg(points < 0 ? QStringLiteral("−") : QStringLiteral("+"), size), points > 0 ? Ink::Good : Ink::Bad};
+}
+
+QString utilizationSentence(const Effect &effect, std::optional<double> utilizationNow)
+{
+    if (!effect.utilization || !utilizationNow)
+        return {};
+    return QObject::tr("GPUs at work %1 → %2.").arg(formatPercent(*utilizationNow), formatPercent(*effect.utilization));
+}
+
 QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
 {
     QStringList sentences;

@@ -16,8 +16,12 @@ struct EffectText {
 [[nodiscard]] EffectText effectText(const Effect &effect);
 /// Beside a control, naming the value: "ZB-H1 −2.1 %", "2: does not fit".
 [[nodiscard]] EffectText effectText(const Effect &effect, const QString &value);
+/// Of what fills idle time: "+47 pt use", the points of GPU utilization that it adds.
+[[nodiscard]] EffectText utilizationText(const Effect &effect, std::optional<double> utilizationNow);
 /// The whole story, for a tooltip: "Iteration 11.8 s → 11.6 s. Fullest GPU 71 of 80 GB."
 [[nodiscard]] QString effectSentence(const Effect &effect, std::optional<double> iterationNow);
+/// "GPUs at work 45 % → 92 %."; empty where either is unknown.
+[[nodiscard]] QString utilizationSentence(const Effect &effect, std::optional<double> utilizationNow);
 
 /// Changes smaller than this share are written as "±0".
 inline constexpr double kNoChange = 0.0005;

@@ -3,6 +3,7 @@
 
 #include "models/text/confidence_text.h"
 #include "models/text/format.h"
+#include "views/panels/fill_text.h"
 #include "views/panels/number_card.h"
 #include "views/theme/theme.h"
 
@@ -82,6 +83,14 @@ QString days(double before, double after)
 
 QString wholePercent(const Evaluation &, double share) { return formatPercent(share); }
 
+/// "43.1 %", or "45 → 92 %" with prefill in the bubbles.
+QString utilization(const Evaluation &e, double share)
+{
+    if (!e.metrics.bubbleFill || !e.metrics.gpuUtilization)
+        return formatPercent(share);
+    return QStringLiteral("%1 → %2 %").arg(qRound(*e.metrics.gpuUtilization * 100)).arg(qRound(share * 100));
+}
+
 const Kind kKinds[] = {
     {QT_TR_NOOP("Iteration"), QT_TR_NOOP("Iteration"), QT_TR_NOOP("Time of one training iteration: from its first task to the end of the last update, without data loading."),
      [](const Metrics &m) { return m.iterationTime; }, [](const Evaluation &, double v) { return formatSeconds(v); }, formatChange, Better::Less},
@@ -90,8 +99,8 @@ const Kind kKinds[] = {
      [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange, Better::More},
     {QT_TR_NOOP("MFU"), QT_TR_NOOP("MFU"), QT_TR_NOOP("Model FLOPs utilization: the model's FLOPs (recompute not counted, attention in full) over the peak of the used GPUs at the plan's precision."),
      [](const Metrics &m) { return m.mfu; }, wholePercent, points, Better::More},
-    {QT_TR_NOOP("GPU utilization"), QT_TR_NOOP("GPU use"), QT_TR_NOOP("Share of the used GPUs' time in training computation, recompute included."),
-     [](const Metrics &m) { return m.gpuUtilization; }, wholePercent, points, Better::More},
+    {QT_TR_NOOP("GPU utilization"), QT_TR_NOOP("GPU use"), QT_TR_NOOP("Share of the used GPUs' time in training computation, recompute included; behind the arrow with prefill in bubbles."),
+     [](const Metrics &m) { return m.gpuUtilizationWithFill ? m.gpuUtilizationWithFill : m.gpuUtilization; }, utilization, points, Better::More},
     {QT_TR_NOOP("Fullest GPU"), QT_TR_NOOP("Memory"), QT_TR_NOOP("Memory in use on the fullest GPU (allocator, context and communication buffers) of what its driver reports."),
      [](const Metrics &m) -> Metric { return fullest(m) ? Metric(double(fullest(m)->device)) : std::nullopt; },
      [](const Evaluation &e, double v) {
@@ -104,7 +113,11 @@ const Kind kKinds[] = {
      [](const Evaluation &, double v) { return QObject::tr("%1 / Mtok").arg(formatUsd(v)); }, formatChange, Better::Less},
     {QT_TR_NOOP("Time to train"), QT_TR_NOOP("Training"), QT_TR_NOOP("Wall-clock time for all training tokens of the workload, without failures."),
      [](const Metrics &m) { return m.cost.daysTotal; }, [](const Evaluation &, double v) { return duration(v); }, days, Better::Less},
+    {QT_TR_NOOP("Prefill in bubbles"), QT_TR_NOOP("Prefill"), QT_TR_NOOP("Prompt tokens a second that are served while training waits, over the whole cluster."),
+     [](const Metrics &m) -> Metric { return m.bubbleFill ? Metric(m.bubbleFill->prefillTokensPerSecond) : std::nullopt; },
+     [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange, Better::More},
 };
+constexpr std::size_t kPrefill = std::size(kKinds) - 1;
 
 Ink inkOf(const Kind &kind, double before, double after)
 {
@@ -126,6 +139,8 @@ QString detailOf(const Kind &kind, const Evaluation &evaluation)
         return QObject::tr("%1–%2, %3 TCP connections a node pair.").arg(QString::fromStdString(between[0]), QString::fromStdString(between[1]))
             .arg(busiestLink(m)->tcpConnections);
     }
+    if (&kind == &kKinds[kPrefill])
+        return fillFacts(m).join(u'\n');
     return {};
 }
 
@@ -140,6 +155,7 @@ NumberStrip::NumberStrip(QWidget *parent) : QWidget(parent)
         m_cards.push_back(new NumberCard(tr(kind.name), tr(kind.shortName), tr(kind.definition), this));
         layout->addWidget(m_cards.back(), 1);
     }
+    m_cards[kPrefill]->hide();             // until a plan has it
     setAccessibleName(tr("Numbers"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
@@ -176,13 +192,14 @@ void NumberStrip::refresh()
             difference.clear();   // rounds to nothing
         m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOf(kind, *before, *now));
     }
+    m_cards[kPrefill]->setVisible(m_evaluation && m_evaluation->metrics.bubbleFill);
     placeDifferences();
 }
 
 void NumberStrip::placeDifferences()
 {
     layout()->activate();
-    const bool beside = std::ranges::all_of(m_cards, &NumberCard::hasRoomBeside);
+    const bool beside = std::ranges::all_of(m_cards, [](const NumberCard *card) { return card->isHidden() || card->hasRoomBeside(); });
     for (NumberCard *card : m_cards)
         card->setDifferenceBeside(beside);
 }
@@ -197,7 +214,8 @@ QString NumberStrip::toTsv() const
 {
     QString text;
     for (const NumberCard *card : m_cards)
-        text += card->name() + u'\t' + card->value() + u'\t' + card->difference() + u'\n';
+        if (!card->isHidden())
+            text += card->name() + u'\t' + card->value() + u'\t' + card->difference() + u'\n';
     return text;
 }
 

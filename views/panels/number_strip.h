@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The eight numbers at the top of the window, each with its difference to the pinned baseline. Reads evaluations, owns
-// none; the window decides what the baseline is. GUI thread.
+// The eight numbers at the top of the window, and a ninth where prefill is served in bubbles, each with its difference to
+// the pinned baseline. Reads evaluations, owns none; the window decides what the baseline is. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 

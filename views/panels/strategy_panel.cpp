@@ -1,42 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/strategy_panel.h"
 
+#include "core/plan/plan_io.h"
+#include "views/panels/file_row.h"
+#include "views/panels/fill_text.h"
+#include "views/panels/number_row.h"
 #include "views/panels/panel_parts.h"
 #include "views/panels/strategy_row.h"
 #include "views/theme/theme.h"
 
+#include <QFileInfo>
 #include <QScrollArea>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <string_view>
 
 namespace trainyard {
 
 namespace {
-
-struct Entry {
-    const char *section;           // nullptr: the same as before
-    const char *group, *name, *explanation;
-    StrategyRow::Control control = StrategyRow::Control::List;
-};
-
-const Entry kEntries[] = {
-    {QT_TR_NOOP("Parallelism"), "tensor", QT_TR_NOOP("Tensor"), QT_TR_NOOP("GPUs of one node that share every layer's matrix products.")},
-    {nullptr, "pipeline", QT_TR_NOOP("Pipeline"), QT_TR_NOOP("Stages into which the layers are cut; micro-batches flow through them.")},
-    {nullptr, "data", QT_TR_NOOP("Data"), QT_TR_NOOP("Replicas of the whole pipeline. Auto: as many as the placement can seat.")},
-    {nullptr, "context", QT_TR_NOOP("Context"), QT_TR_NOOP("GPUs that share one long sequence.")},
-    {nullptr, "expert", QT_TR_NOOP("Expert"), QT_TR_NOOP("GPUs over which the experts of a layer are spread.")},
-    {nullptr, "sequence_parallel", QT_TR_NOOP("Sequence parallel"), QT_TR_NOOP("Splits norms and dropout along the sequence within the tensor-parallel group: less activation memory at equal traffic."), StrategyRow::Control::Switch},
-    {nullptr, "zero", QT_TR_NOOP("ZeRO stage"), QT_TR_NOOP("What is sharded over the data-parallel replicas instead of repeated on each.")},
-    {QT_TR_NOOP("Schedule"), "schedule", QT_TR_NOOP("Schedule"), QT_TR_NOOP("The order of forward and backward passes on each stage.")},
-    {nullptr, "virtual", QT_TR_NOOP("Virtual stages"), QT_TR_NOOP("Chunks of layers that each stage holds; more chunks, shorter bubbles, more transfers.")},
-    {nullptr, "micro_batch", QT_TR_NOOP("Micro-batch"), QT_TR_NOOP("Sequences that pass the pipeline together. The global batch stays.")},
-    {QT_TR_NOOP("Across datacenters"), "placement", QT_TR_NOOP("Placement"), QT_TR_NOOP("Pipeline across: each datacenter holds some stages. Data across: each holds whole replicas. Auto: the better of both.")},
-    {nullptr, "tcp_connections", QT_TR_NOOP("TCP connections"), QT_TR_NOOP("Connections between two nodes over the WAN. Auto: as many as fill the node pair.")},
-    {QT_TR_NOOP("Memory"), "recompute", QT_TR_NOOP("Recompute"), QT_TR_NOOP("Activations that are thrown away after forward and computed again in backward.")},
-    {QT_TR_NOOP("Precision and software"), "precision", QT_TR_NOOP("Precision"), QT_TR_NOOP("Number format of the matrix products.")},
-    {nullptr, "stack", QT_TR_NOOP("Software"), QT_TR_NOOP("The framework whose habits are modelled: what it overlaps, keeps and adds.")},
-};
 
 /// What "auto" came to, behind the control's value.
 QString reached(const std::string &group, const Plan &plan, const Evaluation *evaluation)
@@ -49,6 +31,8 @@ QString reached(const std::string &group, const Plan &plan, const Evaluation *ev
     if (group == "placement" && plan.placement.mode == PlacementMode::Auto && plan.placement.stages.empty() && layout.data > 0
         && plan.cluster.datacenters.size() > 1)
         return layout.mode == PlacementMode::DataAcross ? QObject::tr("data") : QObject::tr("pipeline");
+    if (group == "cell" && !plan.wan.cell && layout.data > 0)
+        return QString::number(layout.cell.reached);
     if (group == "tcp_connections" && !plan.wan.tcpConnections) {
         int most = 0;
         for (const WanLinkUse &use : evaluation->metrics.wanLinks)
@@ -80,19 +64,76 @@ void StrategyPanel::addRows()
     auto *rows = new QVBoxLayout(content);
     rows->setContentsMargins(0, 0, 2, 0);
     rows->setSpacing(1);
-    for (const Entry &entry : kEntries) {
-        if (entry.section)
-            rows->addWidget(new SectionTitle(tr(entry.section), &entry == kEntries ? tr("effect if switched") : QString(), content));
-        auto *row = new StrategyRow(QString::fromLatin1(entry.group), tr(entry.name), tr(entry.explanation), entry.control, content);
-        connect(row, &StrategyRow::chosen, this, &StrategyPanel::editCommitted);
-        connect(row, &StrategyRow::previewed, this, &StrategyPanel::editPreviewed);
-        connect(row, &StrategyRow::previewEnded, this, &StrategyPanel::editCancelled);
+    for (const StrategyEntry &entry : strategyEntries()) {
+        if (entry.section) {
+            m_sections.push_back({new SectionTitle(tr(entry.section), m_sections.empty() ? tr("effect if switched") : QString(), content), {}});
+            rows->addWidget(m_sections.back().title);
+        }
+        QWidget *row = makeRow(entry, content);
         rows->addWidget(row);
-        m_rows.push_back(row);
+        m_sections.back().rows.push_back({&entry, row});
+        if (std::string_view(entry.group) == "bubble_fill") {
+            m_served = new TextLine({}, Ink::Muted, content);
+            m_served->setWrapped(true);
+            m_served->setAccessibleName(tr("What is served in the bubbles"));
+            rows->addWidget(m_served);
+        }
     }
     rows->addStretch(1);
     area->setWidget(content);
     static_cast<QVBoxLayout *>(layout())->addWidget(area, 1);
+}
+
+QWidget *StrategyPanel::makeRow(const StrategyEntry &entry, QWidget *parent)
+{
+    const QString name = tr(entry.name), explanation = tr(entry.explanation);
+    if (entry.control == StrategyEntry::Control::Field) {
+        auto *row = new NumberRow(entry, name, explanation, parent);
+        connect(row, &NumberRow::changed, this, [this, &entry](double value) { setNumber(entry, value); });
+        m_numbers.push_back(row);
+        return row;
+    }
+    if (entry.control == StrategyEntry::Control::File) {
+        auto *row = new FileRow(name, explanation, tr("Requests (*.csv)"), parent);
+        connect(row, &FileRow::chosen, this, &StrategyPanel::setTrace);
+        m_trace = row;
+        return row;
+    }
+    auto *row = new StrategyRow(entry, name, explanation, parent);
+    connect(row, &StrategyRow::chosen, this, &StrategyPanel::editCommitted);
+    connect(row, &StrategyRow::previewed, this, &StrategyPanel::editPreviewed);
+    connect(row, &StrategyRow::previewEnded, this, &StrategyPanel::editCancelled);
+    connect(row, &StrategyRow::typed, this, [this, &entry](int number) { setKey(entry, number); });
+    m_rows.push_back(row);
+    return row;
+}
+
+void StrategyPanel::setNumber(const StrategyEntry &entry, double value)
+{
+    if (!m_plan || entry.field->get(*m_plan) == value)
+        return;
+    Plan next = *m_plan;
+    entry.field->set(next, value);
+    m_plan = std::make_shared<const Plan>(std::move(next));   // the next step may come before the document answers
+    Q_EMIT editStepped(m_plan, QString::fromLatin1(entry.key));
+}
+
+void StrategyPanel::setKey(const StrategyEntry &entry, int number)
+{
+    if (!m_plan)
+        return;
+    if (auto next = withKeySet(*m_plan, entry.key, std::to_string(number)))
+        Q_EMIT editCommitted(std::make_shared<const Plan>(std::move(*next)), {});
+}
+
+void StrategyPanel::setTrace(const QString &path)
+{
+    if (!m_plan)
+        return;
+    Plan next = *m_plan;
+    next.bubbleFill.trace = path.toStdString();
+    next.bubbleFill.arrivals = Arrivals::Trace;
+    Q_EMIT editCommitted(std::make_shared<const Plan>(std::move(next)), tr("Arrivals from %1").arg(QFileInfo(path).fileName()));
 }
 
 void StrategyPanel::setPlan(PlanPtr plan)
@@ -127,9 +168,30 @@ void StrategyPanel::rebuild()
         std::vector<Alternative> own;
         const std::string group = row->group().toStdString();
         std::ranges::copy_if(all, std::back_inserter(own), [&](const Alternative &a) { return a.group == group; });
-        row->setVisible(!own.empty());
         row->setAlternatives(std::move(own), reached(group, *m_plan, evaluation));
         row->setEffects(m_effects.get(), m_effects && m_effects->plan != m_plan);
+    }
+    for (NumberRow *row : m_numbers)
+        row->setPlan(*m_plan);
+    m_trace->setFile(QString::fromStdString(m_plan->bubbleFill.trace));
+    const bool isOfThis = evaluation && m_plan->bubbleFill.enabled && evaluation->plan == m_plan;
+    if (isOfThis || !m_plan->bubbleFill.enabled)   // else the words of the plan before stay for the moment
+        m_served->setText(isOfThis ? fillFacts(evaluation->metrics).join(u' ') : QString());
+    m_served->setVisible(!m_served->text().isEmpty());
+    showWhatApplies();
+}
+
+void StrategyPanel::showWhatApplies()
+{
+    for (const Section &section : m_sections) {
+        bool any = false;
+        for (const auto &[entry, row] : section.rows) {
+            const auto *strategy = qobject_cast<const StrategyRow *>(row);
+            const bool applies = (!entry->applies || entry->applies(*m_plan)) && (!strategy || !strategy->alternatives().empty());
+            row->setVisible(applies);
+            any = any || applies;
+        }
+        section.title->setVisible(any);
     }
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One control per strategy, grouped; beside each, what its best other value would do to the iteration, and in its list
-// what every value would do. Choosing emits the next plan; highlighting a value previews it. GUI thread.
+// what every value would do. Rows and sections that do not apply to the plan are not there. Choosing emits the next plan;
+// highlighting a value previews it. What the rows are: strategy_entries. GUI thread.
 
 #include "core/catalogue/catalogue.h"
 #include "core/evaluate/evaluation.h"
 #include "models/effects.h"
+#include "views/panels/strategy_entries.h"
 
 #include <QWidget>
 
@@ -13,7 +15,11 @@
 
 namespace trainyard {
 
+class FileRow;
+class NumberRow;
+class SectionTitle;
 class StrategyRow;
+class TextLine;
 
 class StrategyPanel : public QWidget {
     Q_OBJECT
@@ -29,16 +35,31 @@ Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
     void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCancelled();
+    /// One step of a number; steps with the same key are one to undo.
+    void editStepped(trainyard::PlanPtr next, QString mergeKey);
 
 private:
+    struct Section {
+        SectionTitle *title;
+        std::vector<std::pair<const StrategyEntry *, QWidget *>> rows;
+    };
     void addRows();
+    [[nodiscard]] QWidget *makeRow(const StrategyEntry &entry, QWidget *parent);
+    void setNumber(const StrategyEntry &entry, double value);
+    void setKey(const StrategyEntry &entry, int number);
+    void setTrace(const QString &path);
     void rebuild();
+    void showWhatApplies();
 
     const Catalogue &m_catalogue;
     PlanPtr m_plan;
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
+    std::vector<Section> m_sections;
     std::vector<StrategyRow *> m_rows;
+    std::vector<NumberRow *> m_numbers;
+    FileRow *m_trace = nullptr;
+    TextLine *m_served = nullptr;
 };
 
 } // namespace trainyard

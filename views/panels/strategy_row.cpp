@@ -7,6 +7,7 @@
 #include "views/theme/theme.h"
 
 #include <QHBoxLayout>
+#include <QLineEdit>
 
 #include <algorithm>
 
@@ -16,18 +17,10 @@ namespace {
 
 QString text(const std::string &s) { return QString::fromStdString(s); }
 
-/// Better is: feasible before infeasible, then shorter.
-bool isBetter(const Effect &a, const Effect &b)
-{
-    if (a.feasible != b.feasible)
-        return a.feasible;
-    return a.iterationTime.value_or(1e300) < b.iterationTime.value_or(1e300);
-}
-
 } // namespace
 
-StrategyRow::StrategyRow(const QString &group, const QString &name, const QString &explanation, Control control, QWidget *parent)
-    : QWidget(parent), m_group(group), m_explanation(explanation), m_name(new TextLine(name, Ink::Text, this)), m_effect(new TextLine({}, Ink::Muted, this))
+StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent)
+    : QWidget(parent), m_entry(entry), m_group(QString::fromLatin1(entry.group)), m_explanation(explanation), m_name(new TextLine(name, Ink::Text, this)), m_effect(new TextLine({}, Ink::Muted, this))
 {
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -35,13 +28,15 @@ StrategyRow::StrategyRow(const QString &group, const QString &name, const QStrin
     m_name->setToolTip(explanation);
     layout->addWidget(m_name, 32);
     auto *cell = new QHBoxLayout;
-    if (control == Control::List) {
+    if (entry.control != Control::Switch) {
         m_list = new EffectCombo(this);
-        m_list->setAccessibleName(name);
+        m_list->setAccessibleName(name.trimmed());
+        if (entry.control == Control::Number)
+            m_list->letType();
         cell->addWidget(m_list);
     } else {
         m_switch = new SwitchButton(this);
-        m_switch->setAccessibleName(name);
+        m_switch->setAccessibleName(name.trimmed());
         cell->addWidget(m_switch);
         cell->addStretch();
     }
@@ -61,6 +56,8 @@ void StrategyRow::wire()
         connect(m_list, &QComboBox::activated, this, &StrategyRow::choose);
         connect(m_list, &QComboBox::highlighted, this, &StrategyRow::preview);
         connect(m_list, &EffectCombo::popupHidden, this, &StrategyRow::previewEnded);
+        if (m_list->lineEdit())
+            connect(m_list->lineEdit(), &QLineEdit::editingFinished, this, &StrategyRow::takeTyped);
     } else {
         connect(m_switch, &QAbstractButton::toggled, this, [this] { choose(m_switch->isChecked() ? 1 : 0); });
     }
@@ -131,7 +128,7 @@ void StrategyRow::setEffects(const EffectTable *effects, bool stale)
             const Alternative &a = m_alternatives[i];
             const auto known = effects ? effects->strategies.find(a.id) : decltype(effects->strategies.find(a.id)){};
             if (effects && known != effects->strategies.end() && !a.isCurrent)
-                m_list->setEffect(i, effectText(known->second), effectSentence(known->second, effects->iterationTime));
+                m_list->setEffect(i, shortText(known->second, *effects), sentence(known->second, *effects));
             else if (a.plan)
                 m_list->setEffect(i, {}, {});
         }
@@ -157,11 +154,37 @@ void StrategyRow::showEffect(const EffectTable *effects)
         m_effect->setToolTip({});
         return;
     }
-    const EffectText shown = m_switch ? effectText(*effect) : effectText(*effect, text(best->label).section(QStringLiteral(" · "), 0, 0));
+    EffectText shown = shortText(*effect, *effects);
+    const QString value = text(best->label).section(QStringLiteral(" · "), 0, 0);
+    if (!m_switch && m_entry.isForUtilization)
+        shown.text = QStringLiteral("%1 %2").arg(value, shown.text);
+    else if (!m_switch)
+        shown = effectText(*effect, value);
     m_effect->setText(shown.text);
-    m_effect->setShortText(effect->iterationTime && !effect->fits ? tr("does not fit") : effectText(*effect).text);
+    m_effect->setShortText(effect->iterationTime && !effect->fits ? tr("does not fit") : shortText(*effect, *effects).text);
     m_effect->setInk(shown.ink);
-    m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->sentence), effectSentence(*effect, effects->iterationTime)));
+    m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->sentence), sentence(*effect, *effects)));
+}
+
+EffectText StrategyRow::shortText(const Effect &effect, const EffectTable &effects) const
+{
+    return m_entry.isForUtilization ? utilizationText(effect, effects.utilization) : effectText(effect);
+}
+
+QString StrategyRow::sentence(const Effect &effect, const EffectTable &effects) const
+{
+    const QString iteration = effectSentence(effect, effects.iterationTime);
+    return m_entry.isForUtilization ? QStringList{utilizationSentence(effect, effects.utilization), iteration}.join(u' ').trimmed() : iteration;
+}
+
+/// Better is: feasible before infeasible, then the shorter iteration, or the busier GPUs where that is what it is for.
+bool StrategyRow::isBetter(const Effect &a, const Effect &b) const
+{
+    if (a.feasible != b.feasible)
+        return a.feasible;
+    if (m_entry.isForUtilization)
+        return a.utilization.value_or(0) > b.utilization.value_or(0);
+    return a.iterationTime.value_or(1e300) < b.iterationTime.value_or(1e300);
 }
 
 void StrategyRow::choose(int index)
@@ -171,6 +194,26 @@ void StrategyRow::choose(int index)
     const Alternative chosenOne = m_alternatives[index];   // the answer to the signal replaces the list
     if (chosenOne.plan && !chosenOne.isCurrent)
         Q_EMIT chosen(chosenOne.plan, text(chosenOne.sentence));
+}
+
+/// What stands in the field: one of the values, a number of its own, or nothing that can be used.
+void StrategyRow::takeTyped()
+{
+    const QString entered = m_list->lineEdit()->text().trimmed();
+    const int now = current();
+    if (m_filling || entered == m_list->itemText(now))
+        return;
+    for (int i = 0; i < int(m_alternatives.size()); ++i) {
+        if (entered.compare(text(m_alternatives[std::size_t(i)].label), Qt::CaseInsensitive) == 0) {
+            choose(i);
+            return;
+        }
+    }
+    bool isNumber = false;
+    const int number = entered.section(u' ', 0, 0).toInt(&isNumber);
+    m_list->setEditText(m_list->itemText(now));   // until the plan says otherwise
+    if (isNumber)
+        Q_EMIT typed(number);
 }
 
 void StrategyRow::preview(int index)

@@ -1,10 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One strategy: name, control (a list, or a switch where there are two values "off" and "on"), and at the right the
-// effect of the best other value. The values are the alternatives of one group. GUI thread.
+// One strategy: name, control (a list, one that any number can be typed into, or a switch where there are two values "off"
+// and "on"), and at the right the effect of the best other value. The values are the alternatives of one group. GUI thread.
 
 #include "core/evaluate/alternatives.h"
 #include "models/effects.h"
+#include "views/panels/effect_text.h"
+#include "views/panels/strategy_entries.h"
 
 #include <QWidget>
 
@@ -17,8 +19,8 @@ class SwitchButton;
 class StrategyRow : public QWidget {
     Q_OBJECT
 public:
-    enum class Control { List, Switch };
-    StrategyRow(const QString &group, const QString &name, const QString &explanation, Control control, QWidget *parent = nullptr);
+    using Control = StrategyEntry::Control;
+    StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent = nullptr);
 
     /// The values, current one included; `reached` is what "auto" came to ("8"), shown behind it.
     void setAlternatives(std::vector<Alternative> alternatives, const QString &reached);
@@ -33,16 +35,22 @@ Q_SIGNALS:
     void chosen(trainyard::PlanPtr next, QString text);
     void previewed(trainyard::PlanPtr next, QString text);
     void previewEnded();
+    void typed(int number);                // one that the list may not have
 
 private:
     void wire();
     void choose(int index);
+    void takeTyped();
     void preview(int index);
     [[nodiscard]] int current() const;
     [[nodiscard]] bool isSameList(const std::vector<Alternative> &other, const QString &reached) const;
     void fillControl();
     void showEffect(const EffectTable *effects);
+    [[nodiscard]] EffectText shortText(const Effect &effect, const EffectTable &effects) const;
+    [[nodiscard]] QString sentence(const Effect &effect, const EffectTable &effects) const;
+    [[nodiscard]] bool isBetter(const Effect &a, const Effect &b) const;
 
+    const StrategyEntry &m_entry;
     QString m_group, m_explanation, m_reached;
     std::vector<Alternative> m_alternatives;
     TextLine *m_name, *m_effect;

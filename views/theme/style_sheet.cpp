@@ -34,6 +34,7 @@ QComboBox:hover, QSpinBox:hover, QDoubleSpinBox:hover, QLineEdit:hover { border-
 QComboBox:focus, QComboBox:on, QSpinBox:focus, QDoubleSpinBox:focus, QLineEdit:focus { border-color: @accent; }
 QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QLineEdit:disabled { color: @faint; background: transparent; }
 QComboBox { padding-right: 2px; }
+QComboBox QLineEdit { border: none; padding: 0; background: transparent; min-height: 0; }
 QComboBox::drop-down { border: none; width: 16px; margin-right: 1px; subcontrol-origin: border; subcontrol-position: right center; }
 QComboBox::down-arrow { image: url(:/icons/arrow-down-@ink.svg); width: 9px; height: 9px; }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @edge; border-radius: 5px; padding: 3px; outline: 0; }

@@ -98,6 +98,8 @@ void Workbench::takeEdits(Panel *panel, bool isMap)
 {
     PlanDocument &document = m_models.document;
     connect(panel, &Panel::editCommitted, this, [&document](const PlanPtr &next, const QString &text) { document.apply(next, text); });
+    if constexpr (requires { &Panel::editStepped; })
+        connect(panel, &Panel::editStepped, this, [&document](const PlanPtr &next, const QString &key) { document.apply(next, {}, key); });
     if constexpr (requires { &Panel::editPreviewed; }) {
         connect(panel, &Panel::editPreviewed, this, [this, isMap](const PlanPtr &next, const QString &text) {
             m_isPanelPreview = !isMap;

@@ -33,9 +33,47 @@ private slots:
         strip.setEvaluation(handmade::shared(handmade::evaluation()));
         QStringList shown;
         for (const NumberCard *c : strip.cards())
-            shown << c->name() + u'=' + c->value();
+            if (!c->isHidden())
+                shown << c->name() + u'=' + c->value();
         QCOMPARE(shown, (QStringList{"Iteration=12.5 s", "Throughput=83.9k tok/s", "MFU=43.1 %", "GPU utilization=78.0 %",
                                      "Fullest GPU=71 / 80 GB", "Busiest WAN link=62.0 %", "Cost=$0.92 / Mtok", "Time to train=38 days"}));
+    }
+
+    void prefillInBubblesAddsANinthAndShowsBothUtilizations()
+    {
+        NumberStrip strip;
+        Evaluation e = handmade::evaluation();
+        e.metrics.gpuUtilization = 0.45;
+        e.metrics.gpuUtilizationWithFill = 0.921;
+        BubbleFillMetrics fill;
+        fill.accepted = 1234;
+        fill.rejected = 66;
+        fill.groups = 4;
+        fill.gpus = 32;
+        fill.filledFraction = 0.856;
+        fill.prefillTokensPerSecond = 45200;
+        fill.ttftP50Ms = 210;
+        fill.ttftP95Ms = 380;
+        fill.ttftP99Ms = 560;
+        fill.dedicatedTtftMs = 150;
+        fill.ttftInflation = 1.4;
+        fill.memoryPerGpu = 2'000'000'000;
+        fill.usdPerHour = 92;
+        e.metrics.bubbleFill = fill;
+        strip.setBaseline(handmade::shared(handmade::evaluation()));   // 78 %, nothing served
+        strip.setEvaluation(handmade::shared(e));
+        QCOMPARE(card(strip, "GPU utilization")->value(), QStringLiteral("45 → 92 %"));
+        QCOMPARE(card(strip, "GPU utilization")->difference(), QStringLiteral("+14 pt"));
+        NumberCard *prefill = card(strip, "Prefill in bubbles");
+        QVERIFY(!prefill->isHidden());
+        QCOMPARE(prefill->value(), QStringLiteral("45.2k tok/s"));
+        for (const char *fact : {"1,234 of 1,300 requests", "66 rejected", "85.6 % of their idle time", "p50 210 ms, p95 380 ms, p99 560 ms",
+                                 "1.40 × the 150 ms", "worth $92", "2.00 GB on each", "delayed by 0"})
+            QVERIFY2(prefill->toolTip().contains(QString::fromUtf8(fact)), qPrintable(QString::fromUtf8(fact) + u'\n' + prefill->toolTip()));
+        QVERIFY(strip.toTsv().contains(QStringLiteral("Prefill in bubbles\t45.2k tok/s")));
+        strip.setEvaluation(handmade::shared(handmade::evaluation()));
+        QVERIFY(prefill->isHidden());
+        QVERIFY(!strip.toTsv().contains(QStringLiteral("Prefill")));
     }
 
     void aNumberThatDoesNotApplyIsADash()

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/catalogue/catalogue.h"
+#include "core/evaluate/alternatives.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace trainyard;
+
+namespace {
+
+Plan twoSites()
+{
+    Plan plan;
+    for (const char *id : {"a", "b"}) {
+        Datacenter d;
+        d.id = id;
+        Pool pool;
+        pool.id = std::string(id) + "-h100";
+        pool.gpu = "h100-sxm-80gb";
+        pool.nodes = 4;
+        d.pools = {pool};
+        plan.cluster.datacenters.push_back(d);
+    }
+    WanLink link;
+    link.between = {"a", "b"};
+    link.rttMs = 40;
+    plan.cluster.wanLinks = {link};
+    plan.workload.model = "llama-3-70b";
+    plan.workload.globalBatch = 64;
+    plan.parallelism.tensor = 8;
+    plan.parallelism.pipeline = 4;
+    return plan;
+}
+
+std::map<std::string, const Alternative *> byId(const std::vector<Alternative> &list)
+{
+    std::map<std::string, const Alternative *> index;
+    for (const Alternative &a : list)
+        index[a.id] = &a;
+    return index;
+}
+
+std::set<std::string> groupsOf(const Plan &plan)
+{
+    std::set<std::string> groups;
+    for (const Alternative &a : strategyAlternatives(plan, builtinCatalogue()))
+        groups.insert(a.group);
+    return groups;
+}
+
+} // namespace
+
+class WanAlternativesTest : public QObject {
+    Q_OBJECT
+private slots:
+    void sharingBringsCellsAndTurnsWithIt()
+    {
+        Plan plan = twoSites();
+        QVERIFY(groupsOf(plan).contains("sharing") && !groupsOf(plan).contains("cell") && !groupsOf(plan).contains("turns"));
+        const auto list = strategyAlternatives(plan, builtinCatalogue());
+        Plan expected = plan;
+        expected.wan.sharing = WanSharing::Temporal;
+        QCOMPARE(*byId(list).at("sharing=temporal")->plan, expected);
+        QCOMPARE(byId(list).at("sharing=temporal")->sentence, std::string("WAN sharing spatial → temporal"));
+        const auto within = strategyAlternatives(expected, builtinCatalogue());
+        QCOMPARE(byId(within).at("cell=4")->plan->wan.cell, std::optional<int>(4));
+        QVERIFY(byId(within).at("cell=auto")->isCurrent);
+        QCOMPARE(byId(within).at("turns=drain-first")->plan->wan.turns, TurnOrder::DrainFirst);
+    }
+
+    void aCellSizeThatWasTypedIsInTheList()
+    {
+        Plan plan = twoSites();
+        plan.wan.sharing = WanSharing::Temporal;
+        plan.wan.cell = 5;
+        const auto list = strategyAlternatives(plan, builtinCatalogue());
+        QVERIFY(byId(list).at("cell=5")->isCurrent);
+        QCOMPARE(byId(list).at("cell=1")->label, std::string("1 pipeline"));
+        QCOMPARE(byId(list).at("cell=5")->label, std::string("5 pipelines"));
+    }
+
+    void localSgdBringsItsStepsAndStreamingItsFragments()
+    {
+        Plan plan = twoSites();
+        QVERIFY(!groupsOf(plan).contains("local_steps"));
+        plan.wan.localSgd = LocalSgd::Diloco;
+        QVERIFY(groupsOf(plan).contains("local_steps") && groupsOf(plan).contains("exchange_bits") && !groupsOf(plan).contains("fragments"));
+        plan.wan.localSgd = LocalSgd::Streaming;
+        QVERIFY(groupsOf(plan).contains("fragments"));
+        const auto list = strategyAlternatives(plan, builtinCatalogue());
+        QCOMPARE(byId(list).at("exchange_bits=4")->plan->wan.exchangeBits, 4);
+        QCOMPARE(byId(list).at("local_steps=500")->plan->wan.localSteps, 500);
+    }
+
+    void gradientsCrossOnlyWhereReplicasMayLieApart()
+    {
+        Plan plan = twoSites();
+        for (const char *group : {"all_reduce", "gradient_bits", "local_sgd"})
+            QVERIFY2(groupsOf(plan).contains(group), group);
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        for (const char *group : {"all_reduce", "gradient_bits", "local_sgd"})
+            QVERIFY2(!groupsOf(plan).contains(group), group);
+        QVERIFY(groupsOf(plan).contains("activation_bits"));
+        const auto list = strategyAlternatives(plan, builtinCatalogue());
+        QCOMPARE(byId(list).at("activation_bits=8")->plan->wan.activationBits, std::optional<int>(8));
+        QVERIFY(byId(list).at("activation_bits=computed")->isCurrent);
+    }
+
+    void oneSiteHasNothingToChooseBetweenSites()
+    {
+        Plan plan = twoSites();
+        plan.cluster.datacenters.pop_back();
+        plan.cluster.wanLinks.clear();
+        for (const char *group : {"sharing", "congestion", "all_reduce", "activation_bits", "local_sgd"})
+            QVERIFY2(!groupsOf(plan).contains(group), group);
+    }
+
+    void fillingBubblesStartsWithSomethingToServe()
+    {
+        const Plan plan = twoSites();
+        const auto list = strategyAlternatives(plan, builtinCatalogue());
+        const Alternative *on = byId(list).at("bubble_fill=true");
+        QVERIFY(on->plan->bubbleFill.enabled);
+        QCOMPARE(on->plan->bubbleFill.model, std::string("llama-3-8b"));
+        QCOMPARE(on->plan->bubbleFill.stages, 8);
+        QVERIFY(on->plan->bubbleFill.requestsPerSecond > 0);
+        QVERIFY(!groupsOf(plan).contains("fill_stages") && groupsOf(*on->plan).contains("fill_stages"));
+    }
+
+    void fillingBubblesAgainKeepsWhatThePlanSays()
+    {
+        Plan plan = twoSites();
+        plan.bubbleFill.model = "llama-2-7b";
+        plan.bubbleFill.stages = 1;
+        plan.bubbleFill.requestsPerSecond = 40;
+        Plan expected = plan;
+        expected.bubbleFill.enabled = true;
+        const auto list = strategyAlternatives(plan, builtinCatalogue());
+        QCOMPARE(*byId(list).at("bubble_fill=true")->plan, expected);
+    }
+
+    void aTraceIsChosenOnceItIsNamed()
+    {
+        Plan plan = twoSites();
+        plan.bubbleFill.enabled = true;
+        auto list = strategyAlternatives(plan, builtinCatalogue());
+        QVERIFY(!byId(list).at("fill_arrivals=trace")->plan);
+        plan.bubbleFill.trace = "requests.csv";
+        list = strategyAlternatives(plan, builtinCatalogue());
+        QCOMPARE(byId(list).at("fill_arrivals=trace")->plan->bubbleFill.arrivals, Arrivals::Trace);
+    }
+
+    void everyGroupHasOneCurrentValueWithAllSwitchesOn()
+    {
+        Plan plan = twoSites();
+        plan.wan.sharing = WanSharing::Temporal;
+        plan.wan.localSgd = LocalSgd::Streaming;
+        plan.bubbleFill.enabled = true;
+        std::map<std::string, int> current;
+        std::set<std::string> ids;
+        for (const Alternative &a : strategyAlternatives(plan, builtinCatalogue())) {
+            current[a.group] += a.isCurrent;
+            QVERIFY2(ids.insert(a.id).second, a.id.c_str());
+            if (a.isCurrent)
+                QCOMPARE(*a.plan, plan);
+        }
+        for (const auto &[group, count] : current)
+            QVERIFY2(count == 1, group.c_str());
+    }
+};
+
+QTEST_APPLESS_MAIN(WanAlternativesTest)
+#include "tst_wan_alternatives.moc"

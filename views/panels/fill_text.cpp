@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/fill_text.h"
+
+#include "models/text/format.h"
+
+#include <QLocale>
+#include <QObject>
+
+namespace trainyard {
+
+namespace {
+
+QString count(std::int64_t n)
+{
+    return QLocale(QLocale::English).toString(qlonglong(n));
+}
+
+QString milliseconds(const Metric &ms)
+{
+    return ms ? formatSeconds(*ms * 1e-3) : QStringLiteral("–");
+}
+
+QString firstToken(const BubbleFillMetrics &fill)
+{
+    QString text = QObject::tr("First token p50 %1, p95 %2, p99 %3").arg(milliseconds(fill.ttftP50Ms), milliseconds(fill.ttftP95Ms), milliseconds(fill.ttftP99Ms));
+    if (fill.ttftInflation && fill.dedicatedTtftMs)
+        text += QObject::tr("; p50 is %1 × the %2 on a dedicated GPU").arg(*fill.ttftInflation, 0, 'f', 2).arg(milliseconds(fill.dedicatedTtftMs));
+    return text + u'.';
+}
+
+} // namespace
+
+QString utilizationWithFill(const Metrics &metrics)
+{
+    if (!metrics.gpuUtilization)
+        return {};
+    const QString before = formatPercent(*metrics.gpuUtilization);
+    if (!metrics.bubbleFill || !metrics.gpuUtilizationWithFill)
+        return before;
+    return QStringLiteral("%1 → %2").arg(before, formatPercent(*metrics.gpuUtilizationWithFill));
+}
+
+QStringList fillFacts(const Metrics &metrics)
+{
+    if (!metrics.bubbleFill)
+        return {};
+    const BubbleFillMetrics &fill = *metrics.bubbleFill;
+    const std::int64_t arrived = fill.accepted + fill.rejected;
+    if (arrived == 0)
+        return {QObject::tr("No request arrives during an iteration.")};
+    QStringList facts;
+    facts << QObject::tr("GPUs at work %1, %2 of their idle time filled.").arg(utilizationWithFill(metrics), formatPercent(fill.filledFraction));
+    facts << QObject::tr("%1 of %2 requests an iteration accepted, %3 rejected.").arg(count(fill.accepted), count(arrived), count(fill.rejected));
+    if (fill.accepted > 0)
+        facts << firstToken(fill);
+    QString rate = QObject::tr("%1 prefill tokens/s").arg(formatCount(fill.prefillTokensPerSecond));
+    if (fill.usdPerHour)
+        rate += QObject::tr(", worth %1 an hour").arg(formatUsd(*fill.usdPerHour));
+    facts << rate + u'.';
+    facts << QObject::tr("%1 copies of the model on %2 GPUs, %3 on each; training is delayed by %4.")
+                 .arg(fill.groups).arg(fill.gpus).arg(formatBytes(double(fill.memoryPerGpu)), formatSeconds(fill.trainingDelay));
+    return facts;
+}
+
+} // namespace trainyard

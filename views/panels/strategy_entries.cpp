@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/strategy_entries.h"
+
+#include <QtGlobal>
+
+namespace trainyard {
+
+namespace {
+
+using Control = StrategyEntry::Control;
+
+bool hasSeveralSites(const Plan &plan) { return plan.cluster.datacenters.size() > 1; }
+bool fills(const Plan &plan) { return plan.bubbleFill.enabled; }
+bool draws(const Plan &plan) { return fills(plan) && plan.bubbleFill.arrivals != Arrivals::Trace; }
+bool bursts(const Plan &plan) { return fills(plan) && plan.bubbleFill.arrivals == Arrivals::Bursty; }
+
+const NumberField kRate{QT_TR_NOOP(" requests/s"), 0, 1e6, 2, [](const Plan &p) { return p.bubbleFill.requestsPerSecond; },
+                        [](Plan &p, double v) { p.bubbleFill.requestsPerSecond = v; }};
+const NumberField kBurstiness{QT_TR_NOOP(" × the mean"), 1, 1e4, 1, [](const Plan &p) { return p.bubbleFill.burstiness; },
+                              [](Plan &p, double v) { p.bubbleFill.burstiness = v; }};
+const NumberField kPrompt{QT_TR_NOOP(" tokens"), 1, 1e8, 0, [](const Plan &p) { return double(p.bubbleFill.promptTokens); },
+                          [](Plan &p, double v) { p.bubbleFill.promptTokens = int(v); }};
+const NumberField kSlo{QT_TR_NOOP(" ms"), 1, 1e7, 0, [](const Plan &p) { return p.bubbleFill.ttftSloMs; },
+                       [](Plan &p, double v) { p.bubbleFill.ttftSloMs = v; }};
+const NumberField kGuard{QT_TR_NOOP(" ms"), 0, 1e6, 2, [](const Plan &p) { return p.bubbleFill.guardMs; },
+                         [](Plan &p, double v) { p.bubbleFill.guardMs = v; }};
+const NumberField kKv{QT_TR_NOOP(" Gbps"), 0, 1e5, 1, [](const Plan &p) { return p.bubbleFill.kvGbps.value_or(0); },
+                      [](Plan &p, double v) { p.bubbleFill.kvGbps = v > 0 ? std::optional(v) : std::nullopt; }, QT_TR_NOOP("as the fabric")};
+const NumberField kWorth{QT_TR_NOOP(" $/Mtok"), 0, 1e4, 3, [](const Plan &p) { return p.bubbleFill.usdPerMillionTokens; },
+                         [](Plan &p, double v) { p.bubbleFill.usdPerMillionTokens = v; }, QT_TR_NOOP("GPU time saved")};
+
+const StrategyEntry kEntries[] = {
+    {QT_TR_NOOP("Parallelism"), "tensor", QT_TR_NOOP("Tensor"), QT_TR_NOOP("GPUs of one node that share every layer's matrix products.")},
+    {nullptr, "pipeline", QT_TR_NOOP("Pipeline"), QT_TR_NOOP("Stages into which the layers are cut; micro-batches flow through them.")},
+    {nullptr, "data", QT_TR_NOOP("Data"), QT_TR_NOOP("Replicas of the whole pipeline. Auto: as many as the placement can seat.")},
+    {nullptr, "context", QT_TR_NOOP("Context"), QT_TR_NOOP("GPUs that share one long sequence.")},
+    {nullptr, "expert", QT_TR_NOOP("Expert"), QT_TR_NOOP("GPUs over which the experts of a layer are spread.")},
+    {nullptr, "sequence_parallel", QT_TR_NOOP("Sequence parallel"), QT_TR_NOOP("Splits norms and dropout along the sequence within the tensor-parallel group: less activation memory at equal traffic."), Control::Switch},
+    {nullptr, "zero", QT_TR_NOOP("ZeRO stage"), QT_TR_NOOP("What is sharded over the data-parallel replicas instead of repeated on each.")},
+    {QT_TR_NOOP("Schedule"), "schedule", QT_TR_NOOP("Schedule"), QT_TR_NOOP("The order of forward and backward passes on each stage.")},
+    {nullptr, "virtual", QT_TR_NOOP("Virtual stages"), QT_TR_NOOP("Chunks of layers that each stage holds; more chunks, shorter bubbles, more transfers.")},
+    {nullptr, "micro_batch", QT_TR_NOOP("Micro-batch"), QT_TR_NOOP("Sequences that pass the pipeline together. The global batch stays.")},
+    {QT_TR_NOOP("Across datacenters"), "placement", QT_TR_NOOP("Placement"), QT_TR_NOOP("Pipeline across: each datacenter holds some stages. Data across: each holds whole replicas. Auto: the better of both."), Control::List, nullptr, hasSeveralSites},
+    {nullptr, "tcp_connections", QT_TR_NOOP("TCP connections"), QT_TR_NOOP("Connections between two nodes over the WAN, a number or auto: as many as fill the node pair. One connection sends at most a window a round trip."), Control::Number, "wan.tcp_connections", hasSeveralSites},
+    {nullptr, "congestion", QT_TR_NOOP("Congestion control"), QT_TR_NOOP("CUBIC slows down at every lost packet, BBR goes on at the rate that it measures. It matters on links with loss."), Control::List, nullptr, hasSeveralSites},
+    {nullptr, "sharing", QT_TR_NOOP("WAN sharing"), QT_TR_NOOP("Spatial: each pipeline sends over its own pair of nodes. Temporal: the pipelines of a cell take turns, each over all pairs of the cell, so that a transfer is there sooner."), Control::List, nullptr, hasSeveralSites},
+    {nullptr, "cell", QT_TR_NOOP("Cell size"), QT_TR_NOOP("Pipelines that take turns, a number or auto: time on the WAN over time of a forward, rounded."), Control::Number, "wan.cell", hasSeveralSites},
+    {nullptr, "turns", QT_TR_NOOP("Turn order"), QT_TR_NOOP("Round-robin: lowest micro-batch first, then lowest pipeline. Drain-first: one pipeline until it has sent all; longer bubbles, slower."), Control::List, nullptr, hasSeveralSites},
+    {nullptr, "activation_bits", QT_TR_NOOP("Activations"), QT_TR_NOOP("Bits of an activation, or of its gradient, on the WAN. Fewer than computed changes what is learned."), Control::List, nullptr, hasSeveralSites},
+    {nullptr, "all_reduce", QT_TR_NOOP("All-reduce"), QT_TR_NOOP("Weight gradients of replicas in several datacenters. Hierarchical: reduced inside each, exchanged between them, gathered again. Flat: one ring through all."), Control::List, nullptr, hasSeveralSites},
+    {nullptr, "gradient_bits", QT_TR_NOOP("Gradients"), QT_TR_NOOP("Bits of a weight gradient between datacenters. Fewer than reduced changes what is learned."), Control::List, nullptr, hasSeveralSites},
+    {nullptr, "local_sgd", QT_TR_NOOP("Local SGD"), QT_TR_NOOP("Replicas of different datacenters train alone for some steps, then exchange what they learned. Streaming hides the exchange behind the next steps. It changes what is learned."), Control::List, nullptr, hasSeveralSites},
+    {nullptr, "local_steps", QT_TR_NOOP("  Steps"), QT_TR_NOOP("Steps between two exchanges of local SGD."), Control::Number, "wan.local_steps", hasSeveralSites},
+    {nullptr, "fragments", QT_TR_NOOP("  Fragments"), QT_TR_NOOP("Parts of the model that are exchanged one after the other, so that the link never has all at once."), Control::Number, "wan.fragments", hasSeveralSites},
+    {nullptr, "exchange_bits", QT_TR_NOOP("  Exchange"), QT_TR_NOOP("Bits of a parameter in an exchange of local SGD."), Control::List, nullptr, hasSeveralSites},
+    {QT_TR_NOOP("Bubbles"), "bubble_fill", QT_TR_NOOP("Prefill in bubbles"), QT_TR_NOOP("Serves prompts of another model while training waits. A request is taken only where all of it fits into idle time, so training is never delayed."), Control::Switch, nullptr, nullptr, nullptr, true},
+    {nullptr, "fill_model", QT_TR_NOOP("Served model"), QT_TR_NOOP("The model whose prompts are served. Its weights lie beside training."), Control::List, nullptr, nullptr, nullptr, true},
+    {nullptr, "fill_stages", QT_TR_NOOP("Served over"), QT_TR_NOOP("GPUs of one datacenter over which the served model is split; more, and each holds less of it."), Control::Number, "bubble_fill.stages", fills, nullptr, true},
+    {nullptr, "fill_arrivals", QT_TR_NOOP("Arrivals"), QT_TR_NOOP("When requests come: at random, evenly, in bursts, or as a recorded trace says."), Control::List, nullptr, nullptr, nullptr, true},
+    {nullptr, "fill_rate", QT_TR_NOOP("  Rate"), QT_TR_NOOP("Requests that arrive in a second, on average, over the whole cluster."), Control::Field, "bubble_fill.requests_per_s", draws, &kRate},
+    {nullptr, "fill_burstiness", QT_TR_NOOP("  Burst"), QT_TR_NOOP("Arrival rate inside a burst over the mean rate."), Control::Field, "bubble_fill.burstiness", bursts, &kBurstiness},
+    {nullptr, "fill_prompt", QT_TR_NOOP("  Prompt"), QT_TR_NOOP("Tokens of a prompt. Prefill time grows a little faster than in proportion."), Control::Field, "bubble_fill.prompt_tokens", draws, &kPrompt},
+    {nullptr, "fill_trace", QT_TR_NOOP("  Trace"), QT_TR_NOOP("A CSV with the columns time_s and prompt_tokens, one request a line. Choosing one makes it the arrivals."), Control::File, "bubble_fill.trace", fills},
+    {nullptr, "fill_slo", QT_TR_NOOP("First token within"), QT_TR_NOOP("Time to first token that is promised; a request that would take longer is turned away."), Control::Field, "bubble_fill.ttft_slo_ms", fills, &kSlo},
+    {nullptr, "fill_guard", QT_TR_NOOP("Guard"), QT_TR_NOOP("Time kept free before training goes on."), Control::Field, "bubble_fill.guard_ms", fills, &kGuard},
+    {nullptr, "fill_chaining", QT_TR_NOOP("Chaining"), QT_TR_NOOP("Also spread a request over GPUs whose bubbles do not lie at the same time: fills more, but a request waits longer."), Control::Switch, nullptr, nullptr, nullptr, true},
+    {nullptr, "fill_kv", QT_TR_NOOP("KV cache"), QT_TR_NOOP("Bandwidth from one GPU to the GPUs that decode, to which the KV cache moves."), Control::Field, "bubble_fill.kv_gbps", fills, &kKv},
+    {nullptr, "fill_first_token", QT_TR_NOOP("First token there"), QT_TR_NOOP("The GPU that decodes emits the first token, so that moving the KV cache counts as time to first token."), Control::Switch, nullptr, nullptr, nullptr, true},
+    {nullptr, "fill_worth", QT_TR_NOOP("Worth"), QT_TR_NOOP("What a million prefill tokens are worth. Zero: what dedicated GPUs of the same kind would cost."), Control::Field, "bubble_fill.usd_per_million_tokens", fills, &kWorth},
+    {QT_TR_NOOP("Memory"), "recompute", QT_TR_NOOP("Recompute"), QT_TR_NOOP("Activations that are thrown away after forward and computed again in backward.")},
+    {QT_TR_NOOP("Precision and software"), "precision", QT_TR_NOOP("Precision"), QT_TR_NOOP("Number format of the matrix products.")},
+    {nullptr, "stack", QT_TR_NOOP("Software"), QT_TR_NOOP("The framework whose habits are modelled: what it overlaps, keeps and adds.")},
+};
+
+} // namespace
+
+std::span<const StrategyEntry> strategyEntries()
+{
+    return kEntries;
+}
+
+} // namespace trainyard
