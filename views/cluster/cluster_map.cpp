@@ -119,6 +119,8 @@ void ClusterMap::relayout()
         for (std::size_t i = 0; i < spec.islands.size(); ++i) {
             if (const auto pin = m_pins.constFind(m_scene.islands[i].id); pin != m_pins.cend())
                 spec.islands[i].pinned = *pin;
+            else if (m_projection)
+                spec.islands[i].pinned = m_projection->centreOf(m_plan->cluster.datacenters[i]);
         }
         m_layout = layOutMap(spec, mapArea());
     } else {
@@ -131,9 +133,11 @@ void ClusterMap::relayout()
 void ClusterMap::showPreview()
 {
     m_previewScene.reset();
-    if (m_preview.edit() && m_preview.evaluation()) {
+    // A datacenter at another place holds what it held: no need to wait for the answer to show its round trips.
+    const bool isKnown = m_preview.evaluation() || m_gesture.mode() == MapGesture::Mode::Nudging;
+    if (m_preview.edit() && isKnown) {
         const Plan &next = *m_preview.edit()->next;
-        m_previewScene = buildScene(next, m_preview.evaluation().get());
+        m_previewScene = buildScene(next, m_preview.evaluation() ? m_preview.evaluation().get() : m_evaluation.get());
         m_previewLayout = refillMap(measureScene(*m_previewScene, next), m_layout);
     }
     if (m_popup->isVisible())
@@ -152,6 +156,9 @@ QString ClusterMap::hint() const
     switch (m_gesture.mode()) {
     case MapGesture::Mode::Carrying: return QStringLiteral("drop on a datacenter · wheel: how many · Esc puts them back");
     case MapGesture::Mode::KeyCarrying: return QStringLiteral("arrows: where to · + −: how many · Enter drops · Esc cancels");
+    case MapGesture::Mode::Nudging:
+        return m_preview.edit() ? QStringLiteral("round trips follow the distance · Shift: only the picture · Esc puts it back")
+                                : QStringLiteral("only the picture moves · Esc puts it back");
     case MapGesture::Mode::Linking: return QStringLiteral("drop on another datacenter to link the two");
     default: break;
     }
@@ -173,6 +180,9 @@ MapOverlay ClusterMap::overlay() const
             overlay.ghost = ghost();
     } else if (m_gesture.mode() == MapGesture::Mode::Banding) {
         overlay.band = m_gesture.band();
+    } else if (m_gesture.mode() == MapGesture::Mode::Nudging && m_preview.edit()) {
+        overlay.card = {m_preview.edit()->text, m_preview.verdict(m_evaluation.get())};
+        overlay.cardAt = m_gesture.at();
     } else if (m_gesture.mode() == MapGesture::Mode::Linking) {
         overlay.newLink = {m_gesture.pressedAt(), m_gesture.at()};
         overlay.target = m_gesture.target() == m_gesture.origin().island ? -1 : m_gesture.target();

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The cluster map: datacenters as islands, GPUs coloured by pipeline stage, WAN links; drag GPUs between datacenters with
-// the mouse or by keyboard and see what the drop would do. It changes nothing: it hands edits out and shows the plan and
+// the mouse or by keyboard, or a datacenter to another place, and see what the drop would do. It changes nothing: it hands edits out and shows the plan and
 // evaluation it is given. This class wires; geometry is map_layout, painting map_painter and overlay_painter, gestures
 // map_gesture. GUI thread. It paints its own header line, so the window adds no title.
 
@@ -11,6 +11,7 @@
 #include "views/cluster/map_gesture.h"
 #include "views/cluster/map_layout.h"
 #include "views/cluster/map_preview.h"
+#include "views/cluster/map_projection.h"
 #include "views/cluster/map_scene.h"
 
 #include <QHash>
@@ -100,7 +101,8 @@ private:
     void finish(MapGesture::Outcome outcome, Qt::KeyboardModifiers modifiers);
     void drop();
     void askHowMany();
-    void nudgeIsland();
+    void nudgeIsland(Qt::KeyboardModifiers modifiers);
+    void dropIsland();
     void putNudgedBack();
     void updateHover(QPointF at, Qt::KeyboardModifiers modifiers);
     void changeAmount(int gpus);
@@ -119,6 +121,7 @@ private:
     MapScene m_scene;
     MapLayout m_layout;
     QHash<QString, QPointF> m_pins;                            // datacenter id -> where a person put it
+    std::optional<MapProjection> m_projection;                 // since a datacenter was dragged to another place
     MapGesture m_gesture;
     MapPreview m_preview;
     MapSelection m_selection;

@@ -236,6 +236,7 @@ void ClusterMap::removeSelection()
 void ClusterMap::resetPositions()
 {
     m_pins.clear();
+    m_projection.reset();
     relayout();
 }
 

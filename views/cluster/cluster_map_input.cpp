@@ -51,7 +51,7 @@ void ClusterMap::mouseMoveEvent(QMouseEvent *event)
             beginCarry();
         syncPreview();
     } else if (m_gesture.mode() == MapGesture::Mode::Nudging) {
-        nudgeIsland();
+        nudgeIsland(event->modifiers());
     } else if (m_gesture.mode() == MapGesture::Mode::Banding) {
         setSelection(itemsWithin(m_scene, m_layout, m_gesture.band()));
     }
@@ -264,7 +264,9 @@ void ClusterMap::updateHover(QPointF at, Qt::KeyboardModifiers modifiers)
     update();
 }
 
-void ClusterMap::nudgeIsland()
+/// A datacenter of known place goes to another one and its round trips follow; with Shift, or without a place, only the
+/// picture changes.
+void ClusterMap::nudgeIsland(Qt::KeyboardModifiers modifiers)
 {
     const int island = m_gesture.origin().island;
     if (island < 0 || island >= int(m_layout.islands.size()))
@@ -277,6 +279,32 @@ void ClusterMap::nudgeIsland()
     }
     const QPointF centre = *m_nudgeStart + m_gesture.at() - m_gesture.pressedAt();
     m_pins[id] = {std::clamp((centre.x() - area.left()) / area.width(), 0.0, 1.0), std::clamp((centre.y() - area.top()) / area.height(), 0.0, 1.0)};
+    const auto place = placeOf(m_plan->cluster.datacenters[std::size_t(island)]);
+    std::optional<MapEdit> edit;
+    if (place && !modifiers.testFlag(Qt::ShiftModifier)) {
+        const QPointF from((m_nudgeStart->x() - area.left()) / area.width(), (m_nudgeStart->y() - area.top()) / area.height());
+        if (!m_projection)
+            m_projection.emplace(m_plan->cluster, m_layout);
+        edit = placeEdit(m_plan, island, m_projection->moved(*place, m_pins.value(id) - from));
+    }
+    announce(m_preview.set(std::move(edit)));
+    relayout();
+}
+
+/// The island is let go: where that changes the plan, its coordinates say from now on where it lies.
+void ClusterMap::dropIsland()
+{
+    const int island = m_gesture.origin().island;
+    const std::optional<MapEdit> edit = m_preview.edit();
+    m_gesture.reset();
+    m_nudgeStart.reset();
+    if (!edit)
+        return;
+    const Datacenter &moved = edit->next->cluster.datacenters[std::size_t(island)];
+    const QString id = QString::fromStdString(moved.id);
+    m_projection->anchor(moved.id, *placeOf(moved), m_pins.take(id));
+    emit editCommitted(edit->next, edit->text);
+    m_preview.clear();                     // as drop(): setPlan() has taken its evaluation over
     relayout();
 }
 
@@ -315,6 +343,7 @@ void ClusterMap::finish(MapGesture::Outcome outcome, Qt::KeyboardModifiers modif
         break;
     }
     case MapGesture::Outcome::Drop: syncPreview(); drop(); break;
+    case MapGesture::Outcome::Nudged: dropIsland(); break;
     case MapGesture::Outcome::Linked: {
         const int from = m_gesture.origin().island, to = m_gesture.target();
         m_gesture.reset();

@@ -116,6 +116,27 @@ std::optional<MapEdit> moveEdit(const PlanPtr &plan, const Carry &carry, int to)
     return clusterEdit(plan, std::move(*next), text);
 }
 
+std::optional<MapEdit> placeEdit(const PlanPtr &plan, int datacenter, Place place)
+{
+    if (!plan || datacenter < 0 || datacenter >= int(plan->cluster.datacenters.size()))
+        return std::nullopt;
+    const Datacenter &before = plan->cluster.datacenters[std::size_t(datacenter)];
+    const auto from = placeOf(before);
+    auto next = from ? withDatacenterAt(plan->cluster, datacenter, place) : std::nullopt;
+    if (!next)
+        return std::nullopt;
+    QStringList trips;
+    for (std::size_t l = 0; l < next->wanLinks.size(); ++l) {
+        const WanLink &was = plan->cluster.wanLinks[l], &is = next->wanLinks[l];
+        if (was.rttMs != is.rttMs)
+            trips += QStringLiteral("%1 %2 → %3 ms").arg(label(*next, is.between[is.between[0] == before.id ? 1 : 0])).arg(was.rttMs, 0, 'g', 4).arg(is.rttMs, 0, 'g', 4);
+    }
+    QString text = QStringLiteral("Move %1 %2 km").arg(label(*next, datacenter), QLocale(QLocale::English).toString(qRound(greatCircleKm(*from, place))));
+    if (!trips.isEmpty())
+        text += QStringLiteral(", round trip to ") + trips.join(QStringLiteral(", "));
+    return clusterEdit(plan, std::move(*next), text);
+}
+
 std::optional<MapEdit> removeEdit(const PlanPtr &plan, const MapSelection &selection)
 {
     if (!plan || selection.empty())

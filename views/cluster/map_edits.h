@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gestures as edits of the plan: each makes the next plan and says in words what it did, as undo shows it. Pure.
 
+#include "core/cluster/distance.h"
 #include "core/plan/plan.h"
 #include "views/cluster/map_selection.h"
 
@@ -20,6 +21,9 @@ struct MapEdit {
 [[nodiscard]] std::optional<MapEdit> moveEdit(const PlanPtr &plan, const Carry &carry, int toDatacenter);
 /// Removes what is selected; empty where nothing is.
 [[nodiscard]] std::optional<MapEdit> removeEdit(const PlanPtr &plan, const MapSelection &selection);
+/// Puts a datacenter at another place, and lets the round trips of its links follow the distance; empty where it has no
+/// place or none of its links leads to one.
+[[nodiscard]] std::optional<MapEdit> placeEdit(const PlanPtr &plan, int datacenter, Place place);
 /// The plan with another cluster; empty where it is equal.
 [[nodiscard]] std::optional<MapEdit> clusterEdit(const PlanPtr &plan, Cluster next, QString text);
 

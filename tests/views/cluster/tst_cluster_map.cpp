@@ -374,9 +374,11 @@ private slots:
         QCOMPARE(Hand::gpusOf(hand.commits.back()), (std::vector{192, 192, 184}));
     }
 
-    void draggingATitleBarMovesTheIslandAndNotThePlan()
+    void draggingATitleBarOfAnUnknownPlaceMovesTheIslandAndNotThePlan()
     {
-        Hand hand(threeRegions(6));
+        Plan plan = threeRegions(6);
+        plan.cluster.datacenters[Iowa].latitude.reset();
+        Hand hand(plan);
         const QRectF before = hand.map.mapLayout().islands[Iowa].frame;
         hand.press(before.topLeft().toPoint() + QPoint(30, 8));
         hand.moveTo(before.topLeft().toPoint() + QPoint(30, 48));

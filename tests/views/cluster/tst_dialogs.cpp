@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The map's editors: OK without a touch leaves everything as it was, to the last digit.
+#include "core/cluster/distance.h"
 #include "core/plan/plan_io.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/dialogs/datacenter_editor.h"
@@ -42,6 +43,29 @@ private slots:
         QCOMPARE(next, *read);
     }
 
+    void lossAndProviderOfALinkAreEdited()
+    {
+        LinkEditor editor(QString(), link("a", "b", 40, 100), {}, {}, nullptr);
+        field(editor, QStringLiteral("Packets lost"))->setValue(0.1);
+        QComboBox *cloud = editor.findChild<QComboBox *>();
+        QVERIFY(field(editor, QStringLiteral("TCP window of a connection"))->isEnabled());
+        cloud->setFocus();
+        QTest::keyClicks(cloud, QStringLiteral("GCP"));
+        QVERIFY(!field(editor, QStringLiteral("TCP window of a connection"))->isEnabled());   // the provider's counts
+        QCOMPARE(editor.link().lossRate, 0.001);
+        QCOMPARE(editor.link().cloud, std::string("gcp"));
+    }
+
+    void aNewLinkFarFromEveryRegionIsEstimatedByDistance()
+    {
+        Cluster cluster;
+        cluster.datacenters = {datacenter("Ulan Bator", 47.9, 106.9, {}), datacenter("Perth", -31.95, 115.86, {})};
+        const SuggestedLink suggested = suggestLink(cluster, 0, 1);
+        const double km = greatCircleKm({47.9, 106.9}, {-31.95, 115.86});
+        QVERIFY(std::abs(suggested.link.rttMs - (8 + 2 * km * 1.3 / (2.0 / 3 * 299.792458))) <= 0.05);
+        QVERIFY(suggested.source.contains(QStringLiteral("estimated from 8,9")));
+    }
+
     void figuresBetweenTheShownDigitsStay()
     {
         Datacenter site = datacenter("Site", 45.678912, -121.23456, {});
@@ -56,6 +80,8 @@ private slots:
         wan.nodePairGbps = 4.98765;
         wan.tcpWindowMb = 1.43051;
         wan.usdPerGb = {0.012345, 0.0876543};
+        wan.lossRate = 1.2345e-7;          // 0.0000 % on screen
+        wan.cloud = "aws";
         QCOMPARE(LinkEditor(QString(), wan, {}, {}, nullptr).link(), wan);
 
         Pool priced = pool("p", 3);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/dialogs/link_editor.h"
 
+#include "core/catalogue/catalogue.h"
+
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QFormLayout>
+
+#include <set>
 
 namespace trainyard {
 
@@ -17,6 +22,12 @@ LinkEditor::LinkEditor(const QString &title, WanLink link, const std::array<QStr
     m_capacity = addNumber(QStringLiteral("Capacity, each way"), m_before.capacityGbps, 0, 1e6, 1, QStringLiteral(" Gbps"));
     m_nodePair = addNumber(QStringLiteral("One pair of nodes"), m_before.nodePairGbps, 0, 1e5, 2, QStringLiteral(" Gbps"));
     m_window = addNumber(QStringLiteral("TCP window of a connection"), m_before.tcpWindowMb, 0, 1e4, 2, QStringLiteral(" MB"));
+    addCloud();
+    m_loss = addNumber(QStringLiteral("Packets lost"), m_before.lossRate * 100, 0, 50, 4, QStringLiteral(" %"));
+    m_rtt->setToolTip(QStringLiteral("There and back. Dragging a datacenter on the map sets it by distance."));
+    m_nodePair->setToolTip(QStringLiteral("What a provider lets two machines exchange, each way, however many connections they open."));
+    m_window->setToolTip(QStringLiteral("Bytes that one connection has under way: it sends at most a window a round trip."));
+    m_loss->setToolTip(QStringLiteral("CUBIC slows down at every loss; the strategy panel has BBR, which does not."));
     form().addRow(QString(), m_priced);
     const auto prices = m_before.usdPerGb.value_or(std::array<double, 2>{0.02, 0.02});
     for (std::size_t i = 0; i < 2; ++i)
@@ -30,6 +41,23 @@ LinkEditor::LinkEditor(const QString &title, WanLink link, const std::array<QStr
     check();
 }
 
+void LinkEditor::addCloud()
+{
+    m_cloud = new QComboBox(this);
+    m_cloud->setAccessibleName(QStringLiteral("Network of"));
+    m_cloud->setToolTip(QStringLiteral("A provider whose measured window takes the place of the one above."));
+    m_cloud->addItem(QStringLiteral("no provider: the window above"));
+    std::set<std::string> providers{m_before.cloud};
+    for (const Region &region : builtinCatalogue().regions)
+        providers.insert(region.provider);
+    providers.erase("");
+    for (const std::string &provider : providers)
+        m_cloud->addItem(QString::fromStdString(provider).toUpper(), QString::fromStdString(provider));
+    m_cloud->setCurrentIndex(m_before.cloud.empty() ? 0 : m_cloud->findData(QString::fromStdString(m_before.cloud)));
+    form().addRow(QStringLiteral("Network of"), m_cloud);
+    connect(m_cloud, &QComboBox::currentIndexChanged, this, &LinkEditor::check);
+}
+
 WanLink LinkEditor::link() const
 {
     WanLink next = m_before;
@@ -37,6 +65,8 @@ WanLink LinkEditor::link() const
     next.capacityGbps = number(*m_capacity);
     next.nodePairGbps = number(*m_nodePair);
     next.tcpWindowMb = number(*m_window);
+    next.cloud = m_cloud->currentData().toString().toStdString();
+    next.lossRate = number(*m_loss) == m_before.lossRate * 100 ? m_before.lossRate : number(*m_loss) / 100;
     next.usdPerGb = m_priced->isChecked() ? std::optional(std::array{number(*m_prices[0]), number(*m_prices[1])}) : std::nullopt;
     return next;
 }
@@ -45,6 +75,7 @@ void LinkEditor::check()
 {
     for (QDoubleSpinBox *price : m_prices)
         price->setEnabled(m_priced->isChecked());
+    m_window->setEnabled(m_cloud->currentIndex() == 0);
     if (number(*m_rtt) <= 0)
         setFault(QStringLiteral("How long is the round trip? It must be more than 0 ms."));
     else if (number(*m_capacity) <= 0 || number(*m_nodePair) <= 0 || number(*m_window) <= 0)

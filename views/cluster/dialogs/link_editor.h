@@ -1,12 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits one WAN link: round trip, capacity, what one pair of nodes and one TCP connection may use, egress price. A new
+// Edits one WAN link: round trip, capacity, what one pair of nodes and one TCP connection may use, loss, egress price. A new
 // link starts from the catalogue's measured round trip of the nearest regions. GUI thread.
 
 #include "core/plan/plan.h"
 #include "views/cluster/dialogs/form_dialog.h"
 
 class QCheckBox;
+class QComboBox;
 
 namespace trainyard {
 
@@ -19,11 +20,14 @@ public:
     [[nodiscard]] WanLink link() const;
 
 private:
+    void addCloud();
     void check();
 
     WanLink m_before;
     QString m_note;
     QDoubleSpinBox *m_rtt, *m_capacity, *m_nodePair, *m_window;
+    QDoubleSpinBox *m_loss;
+    QComboBox *m_cloud;
     QCheckBox *m_priced;
     std::array<QDoubleSpinBox *, 2> m_prices;
 };

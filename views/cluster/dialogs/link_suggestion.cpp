@@ -1,34 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
+#include "core/cluster/distance.h"
 #include "views/cluster/dialogs/link_editor.h"
+
+#include <QLocale>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace trainyard {
 
 namespace {
 
-constexpr double kEarthRadiusKm = 6371;
 constexpr double kNearKm = 400;                // a region stands for a datacenter no further away than this
-
-double distanceKm(double latA, double lonA, double latB, double lonB)
-{
-    const double rad = std::numbers::pi / 180;
-    const double a = std::pow(std::sin((latB - latA) * rad / 2), 2)
-        + std::cos(latA * rad) * std::cos(latB * rad) * std::pow(std::sin((lonB - lonA) * rad / 2), 2);
-    return 2 * kEarthRadiusKm * std::asin(std::sqrt(std::min(1.0, a)));
-}
 
 /// Kilometres from a datacenter to a region; infinite where its place is not known or the region too far to stand for it.
 double nearness(const Datacenter &datacenter, const Region &region)
 {
     constexpr double none = std::numeric_limits<double>::infinity();
-    if (!datacenter.latitude || !datacenter.longitude)
+    const auto place = placeOf(datacenter);
+    if (!place)
         return none;
-    const double km = distanceKm(*datacenter.latitude, *datacenter.longitude, region.latitude, region.longitude);
+    const double km = greatCircleKm(*place, {region.latitude, region.longitude});
     return km <= kNearKm ? km : none;
 }
 
@@ -51,6 +45,12 @@ SuggestedLink suggestLink(const Cluster &cluster, int from, int to)
         suggestion.link.rttMs = measured.rttMs;
         suggestion.source = QStringLiteral("Round trip as between %1 and %2: %3")
                                 .arg(QString::fromStdString(first->name), QString::fromStdString(second->name), QString::fromStdString(measured.source));
+    }
+    const auto placeA = placeOf(a), placeB = placeOf(b);
+    if (suggestion.source.isEmpty() && placeA && placeB) {
+        const double km = greatCircleKm(*placeA, *placeB);
+        suggestion.link.rttMs = std::round(roundTripMs(km) * 10) / 10;
+        suggestion.source = QStringLiteral("Round trip estimated from %1 km; no measured one is near").arg(QLocale(QLocale::English).toString(qRound(km)));
     }
     return suggestion;
 }
