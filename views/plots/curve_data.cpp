@@ -2,9 +2,11 @@
 #include "views/plots/curve_data.h"
 
 #include "core/timeline/analysis.h"
+#include "core/timeline/lanes.h"
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace trainyard {
 
@@ -14,6 +16,28 @@ double pipelinesOf(const Evaluation &evaluation, const Track &track)
 {
     const auto &classes = evaluation.layout.classes;
     return track.pipelineClass < int(classes.size()) ? classes[track.pipelineClass].pipelines : 1;
+}
+
+/// What prefill adds to the mean of the stages; empty where none runs.
+std::vector<double> prefillShare(const Evaluation &evaluation, int buckets)
+{
+    std::vector<double> share;
+    double stages = 0;
+    for (std::uint32_t t = 0; t < evaluation.timeline.tracks.size(); ++t) {
+        const Track &track = evaluation.timeline.tracks[t];
+        const double weight = pipelinesOf(evaluation, track);
+        if (track.stream == Stream::Compute)
+            stages += weight;
+        if (track.stream != Stream::Prefill || track.first == track.last)
+            continue;
+        share.resize(std::size_t(std::max(0, buckets)), 0.0);
+        const std::vector<double> own = utilization(evaluation.timeline, t, buckets, [](WorkKind kind) { return kind == WorkKind::Prefill; });
+        for (std::size_t i = 0; i < share.size() && i < own.size(); ++i)
+            share[i] += weight * own[i];
+    }
+    for (double &value : share)
+        value = stages > 0 ? value / stages : 0;
+    return share;
 }
 
 template <class Accept>
@@ -72,6 +96,30 @@ void addTrack(std::vector<double> &buckets, const Evaluation &evaluation, const 
             addTime(buckets, timeline.duration, timeline.start[s], timeline.end[s], pipelinesOf(evaluation, track));
 }
 
+/// Pipeline-nanoseconds of each pipeline's transfers, where pipelines take turns on one track; empty elsewhere.
+std::vector<WanFlow::Turn> turnsOf(const Evaluation &evaluation, int link, int direction, int buckets)
+{
+    const Timeline &timeline = evaluation.timeline;
+    std::map<int, std::vector<double>> byLane;
+    bool areTurns = false;
+    for (const Track &track : timeline.tracks) {
+        if (track.stream != Stream::Wan || track.wanLink != link || directionOf(evaluation, track) != direction)
+            continue;
+        areTurns = areTurns || hasTurns(timeline, track);
+        for (std::uint32_t s = track.first; s < track.last; ++s) {
+            const auto sender = std::size_t(sendingLane(timeline, s));
+            std::vector<double> &lane = byLane[sender < evaluation.layout.classes.size() ? evaluation.layout.classes[sender].lane : int(sender)];
+            lane.resize(std::size_t(buckets), 0.0);
+            addTime(lane, timeline.duration, timeline.start[s], timeline.end[s], pipelinesOf(evaluation, track));
+        }
+    }
+    std::vector<WanFlow::Turn> turns;
+    if (areTurns)
+        for (auto &[lane, time] : byLane)
+            turns.push_back({lane, std::move(time)});
+    return turns;
+}
+
 std::string directionName(const Evaluation &evaluation, int link, int direction)
 {
     const Cluster &cluster = evaluation.plan->cluster;
@@ -105,6 +153,17 @@ std::vector<double> fleetUtilization(const Evaluation &evaluation, int buckets)
     return meanUtilization(evaluation, buckets, [](const Track &) { return true; });
 }
 
+std::vector<double> filledUtilization(const Evaluation &evaluation, int buckets)
+{
+    std::vector<double> filled = prefillShare(evaluation, buckets);
+    if (filled.empty())
+        return filled;
+    const std::vector<double> training = fleetUtilization(evaluation, buckets);
+    for (std::size_t i = 0; i < filled.size() && i < training.size(); ++i)
+        filled[i] = std::min(1.0, filled[i] + training[i]);
+    return filled;
+}
+
 std::vector<WanFlow> wanFlows(const Evaluation &evaluation, int buckets)
 {
     std::vector<WanFlow> flows;
@@ -116,11 +175,12 @@ std::vector<WanFlow> wanFlows(const Evaluation &evaluation, int buckets)
         for (int direction = 0; direction < 2; ++direction) {
             if (use.bytes[direction] <= 0 || use.link < 0 || use.link >= int(links.size()))
                 continue;
-            WanFlow flow{use.link, direction, directionName(evaluation, use.link, direction), links[use.link].capacityGbps, {}};
+            WanFlow flow{use.link, direction, directionName(evaluation, use.link, direction), links[use.link].capacityGbps, {}, {}};
             std::vector<double> busy(buckets, 0.0);   // pipeline-nanoseconds of transfer in each bucket
             for (const Track &track : timeline.tracks)
                 if (track.stream == Stream::Wan && track.wanLink == use.link && directionOf(evaluation, track) == direction)
                     addTrack(busy, evaluation, track, [](WorkKind) { return true; });
+            flow.turns = turnsOf(evaluation, use.link, direction, buckets);
             double total = 0;
             for (const double b : busy)
                 total += b;
@@ -131,8 +191,12 @@ std::vector<WanFlow> wanFlows(const Evaluation &evaluation, int buckets)
                     total += b;
             }
             const double seconds = double(timeline.duration) * 1e-9 / buckets;
+            const double rate = total > 0 ? use.bytes[direction] / total * 8 / 1e9 / seconds : 0;   // of a nanosecond in a bucket
             for (double &b : busy)
-                b = total > 0 ? use.bytes[direction] * (b / total) * 8 / 1e9 / seconds : 0;
+                b *= rate;
+            for (WanFlow::Turn &turn : flow.turns)
+                for (double &b : turn.gbps)
+                    b *= rate;
             flow.gbps = std::move(busy);
             flows.push_back(std::move(flow));
         }

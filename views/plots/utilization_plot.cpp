@@ -27,7 +27,7 @@ QString UtilizationPlot::note() const
 std::vector<CurvePlot::LegendEntry> UtilizationPlot::legend() const
 {
     std::vector<LegendEntry> entries;
-    if (m_curves.size() > 8 || stage() == -1)
+    if (m_curves.size() > 8 || (stage() == -1 && m_curves.size() == 1))
         return entries;
     for (const Curve &curve : m_curves)
         entries.push_back({curve.name, curve.color});
@@ -51,6 +51,8 @@ void UtilizationPlot::draw(QCustomPlot &plot)
         for (int s = 0; s < stages; ++s)
             m_curves.push_back({tr("stage %1").arg(s + 1), theme().stage(s, stages), stageUtilization(*evaluation(), s, buckets())});
     } else {
+        if (std::vector<double> filled = filledUtilization(*evaluation(), buckets()); !filled.empty())
+            m_curves.push_back({tr("with prefill in bubbles"), theme().work(WorkKind::Prefill), std::move(filled)});
         m_curves.push_back({tr("mean of all GPUs in training work"), theme().work(WorkKind::Forward), fleetUtilization(*evaluation(), buckets())});
     }
     plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 %").arg(std::round(v * 100)); }, plot.height() > 150 ? 0.25 : 0.5));
@@ -62,7 +64,7 @@ void UtilizationPlot::draw(QCustomPlot &plot)
             points[i] = {(i + 0.5) * seconds() / double(points.size()), curve.share[i]};
         graph->data()->set(points, true);
         graph->setPen(QPen(curve.color, 1));
-        if (m_curves.size() == 1) {
+        if (m_curves.size() == 1 || stage() == -1) {
             QColor fill = curve.color;
             fill.setAlphaF(0.22f);
             graph->setBrush(fill);

@@ -4,6 +4,7 @@
 #include "models/text/format.h"
 #include "views/plots/axis_tickers.h"
 #include "views/theme/theme.h"
+#include "views/theme/turn_colors.h"
 
 #include <algorithm>
 #include <array>
@@ -26,6 +27,8 @@ QString WanPlot::note() const
 {
     if (!evaluation() || evaluation()->metrics.wanLinks.empty())
         return {};
+    if (std::ranges::any_of(m_flows, [](const WanFlow &flow) { return !flow.turns.empty(); }))
+        return tr("%1 an iteration · a shade for each pipeline's turn").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
     return tr("%1 an iteration · the way back below").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
 }
 
@@ -53,19 +56,31 @@ void WanPlot::draw(QCustomPlot &plot)
     double highest = 0;
     const double shown = plot.xAxis->range().size();
     const double bucketWidth = std::max(1.0, std::ceil(plot.axisRect()->width() * seconds() / buckets() / shown));
-    for (const WanFlow &flow : m_flows) {
+    const auto impulses = [&](const std::vector<double> &gbps, int direction, const QColor &color) {
         QCPGraph *graph = plot.addGraph();
         graph->setLineStyle(QCPGraph::lsImpulse);   // a bucket is about a pixel: impulses fill, at a quarter of a polygon's price
         graph->setAntialiased(false);
-        QVector<QCPGraphData> points(int(flow.gbps.size()));
-        for (int i = 0; i < points.size(); ++i) {
-            points[i] = {(i + 0.5) * seconds() / double(points.size()), flow.direction == 0 ? flow.gbps[i] : -flow.gbps[i]};
-            highest = std::max(highest, flow.gbps[i]);
-        }
+        QVector<QCPGraphData> points(int(gbps.size()));
+        for (int i = 0; i < points.size(); ++i)
+            points[i] = {(i + 0.5) * seconds() / double(points.size()), direction == 0 ? gbps[std::size_t(i)] : -gbps[std::size_t(i)]};
         graph->data()->set(points, true);
-        QColor color = colorOf(flow);
-        color.setAlphaF(0.6f);                 // two links at once show through one another
         graph->setPen(QPen(color, bucketWidth));
+    };
+    for (const WanFlow &flow : m_flows) {
+        highest = std::max(highest, *std::ranges::max_element(flow.gbps));
+        QColor color = colorOf(flow);
+        if (flow.turns.empty()) {
+            color.setAlphaF(0.6f);             // two links at once show through one another
+            impulses(flow.gbps, flow.direction, color);
+            continue;
+        }
+        // Turns stand on one another: the whole first, then less and less of it in front.
+        std::vector<double> left = flow.gbps;
+        for (const WanFlow::Turn &turn : flow.turns) {
+            impulses(left, flow.direction, turnShade(color, turn.lane));
+            for (std::size_t i = 0; i < left.size(); ++i)
+                left[i] = std::max(0.0, left[i] - turn.gbps[i]);
+        }
     }
     plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return formatGbps(std::abs(v)); }));
     const double reach = std::max(1e-6, highest) * 1.08;

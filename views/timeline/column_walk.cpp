@@ -91,6 +91,11 @@ void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_
     });
 }
 
+void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const std::function<ColorLanes(std::uint32_t)> &colorOf)
+{
+    walk(timeline, first, last, colorOf);
+}
+
 void ColumnWalk::resolve(std::span<QRgb> row, int layers) const
 {
     for (std::size_t c = 0; c < row.size() && c < m_sums.size(); ++c) {

@@ -11,6 +11,7 @@
 #include <QColor>
 
 #include <array>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,8 @@ public:
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette);
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,
              const WorkPalette &faded, const SpanFilter &filter);
+    /// Spans in colours of their own.
+    void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const std::function<ColorLanes(std::uint32_t)> &colorOf);
     /// Paints the sums over what `row` holds; `layers` tracks were added to them. Of a single layer, a column where
     /// anything ran never vanishes.
     void resolve(std::span<QRgb> row, int layers = 1) const;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/lane_painter.h"
 
+#include "core/timeline/lanes.h"
 #include "views/theme/theme.h"
+#include "views/theme/turn_colors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,6 +46,19 @@ PixelSpan pixelSpan(const Timeline &timeline, std::uint32_t span, TimeInterval r
     return {int(std::lround(left)), int(std::lround(right)), left, right};
 }
 
+/// Which turn of its cell each pipeline class has; its number where the layout does not say.
+std::vector<int> turnsByClass(const Evaluation &evaluation)
+{
+    int last = -1;
+    for (const Track &track : evaluation.timeline.tracks)
+        last = std::max(last, track.pipelineClass);
+    const auto &classes = evaluation.layout.classes;
+    std::vector<int> turns;
+    for (int c = 0; c <= last; ++c)
+        turns.push_back(c < int(classes.size()) ? classes[std::size_t(c)].lane : c);
+    return turns;
+}
+
 QRgb *scanLine(QImage &image, int y)
 {
     return reinterpret_cast<QRgb *>(image.scanLine(y));
@@ -81,6 +96,7 @@ bool patternInks(FillPattern pattern, int x, int y)
 void LanePainter::preparePalettes(const TimelineState &state)
 {
     const Theme &t = theme();
+    m_turnOf = state.evaluation ? turnsByClass(*state.evaluation) : std::vector<int>();
     m_idle = t.idle.rgb();
     m_panel = t.panel.rgb();
     for (int k = 0; k < kWorkKindCount; ++k) {
@@ -134,14 +150,17 @@ void LanePainter::paintRow(QImage &image, const TimelineState &state, const Trac
     if (isSummary)
         blendTracks(state, row.tracks, lane.width);
     for (auto index = row.tracks.rbegin(); !isSummary && index != row.tracks.rend(); ++index) {
-        blendTracks(state, {&*index, 1}, lane.width);
-        snapBars(state, *index, lane.width);
+        if (row.hasTurns)
+            blendTurns(state, *index, lane.width);
+        else
+            blendTracks(state, {&*index, 1}, lane.width);
+        snapBars(state, *index, row.hasTurns, lane.width);
     }
     for (int y = lane.top; y < lane.bottom; ++y)
         std::memcpy(scanLine(image, y) + lane.left, m_row.data(), std::size_t(lane.width) * sizeof(QRgb));
     // Patterns and numbers of the front only: those behind would show through its gaps.
     if (!isSummary)
-        paintDetail(image, state, row.tracks.front(), lane);
+        paintDetail(image, state, row.tracks.front(), row.hasTurns, lane);
 }
 
 void LanePainter::blendTracks(const TimelineState &state, std::span<const std::uint32_t> tracks, int width)
@@ -153,6 +172,23 @@ void LanePainter::blendTracks(const TimelineState &state, std::span<const std::u
         m_walk.add(timeline, track.first, track.last, paletteOf(state, track), m_faded, state.filter);
     }
     m_walk.resolve(m_row, int(tracks.size()));
+}
+
+void LanePainter::blendTurns(const TimelineState &state, std::uint32_t index, int width)
+{
+    const Timeline &timeline = *state.timeline();
+    const Track &track = timeline.tracks[index];
+    m_walk.begin(state.range, width);
+    m_walk.add(timeline, track.first, track.last, [&](std::uint32_t span) {
+        return isVivid(state, span) ? toLanes(QColor(fillOf(timeline, span, true))) : m_faded[std::size_t(timeline.kind[span])];
+    });
+    m_walk.resolve(m_row);
+}
+
+QRgb LanePainter::fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const
+{
+    const WorkKind kind = timeline.kind[span];
+    return hasTurns && kind == WorkKind::WanTransfer ? turnShade(theme().work(kind), m_turnOf[std::size_t(sendingLane(timeline, span))]).rgb() : toRgb(m_vivid[std::size_t(kind)]);
 }
 
 void LanePainter::paintGhost(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
@@ -177,7 +213,7 @@ std::pair<std::uint32_t, std::uint32_t> LanePainter::distinctSpans(const Timelin
     return to - from > std::uint32_t(width) / 2 ? std::pair{from, from} : std::pair{from, to};
 }
 
-void LanePainter::snapBars(const TimelineState &state, std::uint32_t index, int width)
+void LanePainter::snapBars(const TimelineState &state, std::uint32_t index, bool hasTurns, int width)
 {
     const Timeline &timeline = *state.timeline();
     const QRgb gap = mix(m_idle, m_panel, 0.5);
@@ -186,7 +222,7 @@ void LanePainter::snapBars(const TimelineState &state, std::uint32_t index, int 
         const PixelSpan bar = pixelSpan(timeline, i, state.range, width);
         if (bar.width() < kTellApart)
             continue;
-        const QRgb fill = toRgb((isVivid(state, i) ? m_vivid : m_faded)[std::size_t(timeline.kind[i])]);
+        const QRgb fill = isVivid(state, i) ? fillOf(timeline, i, hasTurns) : toRgb(m_faded[std::size_t(timeline.kind[i])]);
         const auto put = [&](int x, QRgb color) {
             if (x >= 0 && x < width)
                 m_row[std::size_t(x)] = color;
@@ -202,7 +238,7 @@ void LanePainter::snapBars(const TimelineState &state, std::uint32_t index, int 
     }
 }
 
-void LanePainter::paintDetail(QImage &image, const TimelineState &state, std::uint32_t index, const Lane &lane)
+void LanePainter::paintDetail(QImage &image, const TimelineState &state, std::uint32_t index, bool hasTurns, const Lane &lane)
 {
     const Timeline &timeline = *state.timeline();
     const QRect all(lane.left, lane.top, lane.width, lane.bottom - lane.top);
@@ -212,24 +248,25 @@ void LanePainter::paintDetail(QImage &image, const TimelineState &state, std::ui
         if (pixels.width() < kPatternFrom || !isVivid(state, i))
             continue;
         const QRect bar(lane.left + pixels.left, lane.top, pixels.width() - 1, all.height());
-        const QRgb fill = toRgb(m_vivid[std::size_t(timeline.kind[i])]);
+        const QRgb fill = fillOf(timeline, i, hasTurns);
+        const QRgb ink = hasTurns ? inkOn(QColor(fill)).rgb() : theme().workInk(timeline.kind[i]).rgb();
         if (bar.height() >= 8) {
             for (const QPoint corner : {bar.topLeft(), bar.bottomLeft(), bar.topRight(), bar.bottomRight()}) {
                 if (all.contains(corner))
                     scanLine(image, corner.y())[corner.x()] = mix(fill, m_idle, 0.6);
             }
         }
-        paintPattern(image, bar, bar & all, timeline.kind[i], fill);
-        paintLabel(image, state, i, bar & all, std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill);
+        paintPattern(image, bar, bar & all, timeline.kind[i], fill, ink);
+        paintLabel(image, state, i, bar & all, std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
     }
 }
 
-void LanePainter::paintPattern(QImage &image, const QRect &bar, const QRect &clip, WorkKind kind, QRgb fill)
+void LanePainter::paintPattern(QImage &image, const QRect &bar, const QRect &clip, WorkKind kind, QRgb fill, QRgb inkColor)
 {
     const FillPattern pattern = fillPattern(kind);
     if (pattern == FillPattern::Plain)
         return;
-    const QRgb ink = mix(fill, theme().workInk(kind).rgb(), 0.28);
+    const QRgb ink = mix(fill, inkColor, 0.28);
     for (int y = clip.top(); y <= clip.bottom(); ++y) {
         QRgb *line = scanLine(image, y);
         for (int x = clip.left(); x <= clip.right(); ++x) {
@@ -252,7 +289,7 @@ QString microBatchLabel(const Timeline &timeline, std::uint32_t span)
 
 } // namespace
 
-void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room, QRgb fill)
+void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room, QRgb fill, QRgb ink)
 {
     const Timeline &timeline = *state.timeline();
     const double ratio = image.devicePixelRatio();
@@ -277,7 +314,7 @@ void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uin
         for (int y = plate.top(); y <= plate.bottom(); ++y)
             std::fill_n(scanLine(image, y) + plate.left(), plate.width(), fill);
     }
-    m_labels.draw(image, clip.center(), text, theme().workInk(kind).rgb(), clip);
+    m_labels.draw(image, clip.center(), text, ink, clip);
 }
 
 void LanePainter::paintCriticalPath(QImage &image, const TimelineState &state, const QRect &tracks)

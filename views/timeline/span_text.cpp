@@ -2,6 +2,7 @@
 #include "views/timeline/span_text.h"
 
 #include "core/schedule/chunks.h"
+#include "core/timeline/lanes.h"
 #include "models/text/format.h"
 #include "views/timeline/track_layout.h"
 
@@ -30,6 +31,32 @@ QString channelName(const Evaluation &evaluation, const Track &track)
         + datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.toStage));
 }
 
+/// Whose transfer it is, on a channel that pipelines use by turns.
+QString turnText(const Evaluation &evaluation, std::uint32_t span)
+{
+    if (!hasTurns(evaluation.timeline, trackOf(evaluation, span)))
+        return {};
+    const int lane = sendingLane(evaluation.timeline, span);
+    const auto &classes = evaluation.layout.classes;
+    if (lane >= int(classes.size()))
+        return tr("turn of pipeline %1").arg(lane + 1);
+    return tr("turn of pipeline %1 of %2").arg(classes[std::size_t(lane)].lane + 1).arg(classes[std::size_t(lane)].lanes);
+}
+
+/// What a request in the bubbles is, and whose gap the chart shows it in.
+QStringList prefillFacts(const Evaluation &evaluation, const Track &track)
+{
+    QStringList facts;
+    if (evaluation.plan && !evaluation.plan->bubbleFill.model.empty())
+        facts << tr("prompts of %1, served while training waits").arg(QString::fromStdString(evaluation.plan->bubbleFill.model));
+    if (track.pipelineClass < int(evaluation.layout.classes.size())) {
+        const PipelineClass &of = evaluation.layout.classes[std::size_t(track.pipelineClass)];
+        if (of.pipelines > 1)
+            facts << tr("on pipeline %1, the first of %2 alike in training").arg(of.firstPipeline + 1).arg(of.pipelines);
+    }
+    return facts;
+}
+
 bool hasChunks(const Evaluation &evaluation, int stage)
 {
     const auto &chunks = evaluation.layout.chunks;
@@ -52,18 +79,21 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
     QStringList parts{kind};
     if (timeline.kind[span] == WorkKind::ForwardBackward)
         parts << tr("micro-batches %1 and %2").arg(timeline.microBatch[span] + 1).arg(timeline.pairedMicroBatch[span] + 1);
-    else if (timeline.microBatch[span] >= 0)
+    else if (timeline.microBatch[span] >= 0 && timeline.kind[span] != WorkKind::Prefill)
         parts << tr("micro-batch %1").arg(timeline.microBatch[span] + 1);
     if (track.stream == Stream::Wan)
-        parts << channelName(evaluation, track) << tr("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1);
+        parts << channelName(evaluation, track) << tr("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1) << turnText(evaluation, span);
     else
         parts << tr("stage %1").arg(track.stage + 1);
+    if (timeline.kind[span] == WorkKind::Prefill)
+        return parts.join(QStringLiteral(" · "));
     if (track.stream != Stream::Wan && timeline.microBatch[span] >= 0 && hasChunks(evaluation, track.stage))
         parts << (timeline.kind[span] == WorkKind::ForwardBackward
                       ? tr("chunks %1 and %2").arg(timeline.chunk[span] + 1).arg(timeline.pairedChunk[span] + 1)
                       : tr("chunk %1").arg(timeline.chunk[span] + 1));
     else if (timeline.microBatch[span] >= 0 && chunkPlacement(evaluation.plan->schedule) == ChunkPlacement::Slices)
         parts << tr("slice %1").arg(timeline.chunk[span] + 1);
+    parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));
 }
 
@@ -100,6 +130,8 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
     const Timeline &timeline = evaluation.timeline;
     const Track &track = trackOf(evaluation, span);
     QStringList facts{tr("%1, from %2 to %3").arg(seconds(timeline.end[span] - timeline.start[span]), seconds(timeline.start[span]), seconds(timeline.end[span]))};
+    if (timeline.kind[span] == WorkKind::Prefill)
+        return facts + prefillFacts(evaluation, track);
     const QString wait = waitText(evaluation, span);
     if (!wait.isEmpty())
         facts << wait;

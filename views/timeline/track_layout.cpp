@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/track_layout.h"
 
+#include "core/timeline/lanes.h"
+
 #include <QCoreApplication>
 
 #include <algorithm>
@@ -15,6 +17,8 @@ constexpr int kGroupGap = 6;
 constexpr int kRowGap = 2;
 constexpr int kChannelBar = 5;
 constexpr int kChannelPitch = 12;
+constexpr int kTurnBar = 11;           // room for the number of the micro-batch whose turn it is
+constexpr int kTurnPitch = 15;
 constexpr int kGhostBar = 3;
 constexpr int kClassGap = 4;
 constexpr int kLeastBar = 10, kMostBar = 24;
@@ -42,6 +46,8 @@ QString pipelinesText(const Evaluation &evaluation, int pipelineClass)
         return {};
     const PipelineClass &of = evaluation.layout.classes[std::size_t(pipelineClass)];
     const int pipelines = of.pipelines;
+    if (of.lanes > 1)                      // a pipeline of each of the equal cells
+        return pipelines == 1 ? tr("pipeline %1 of %2").arg(of.lane + 1).arg(of.lanes) : tr("pipeline %1 of %2 · %3 cells").arg(of.lane + 1).arg(of.lanes).arg(pipelines);
     if (evaluation.layout.classes.size() > 1) {   // several classes are told apart by their pipelines
         const int first = of.firstPipeline + 1;
         return pipelines == 1 ? tr("pipeline %1").arg(first) : tr("pipelines %1–%2").arg(first).arg(first + pipelines - 1);
@@ -61,6 +67,14 @@ QString rowKey(const Track &track, const QString &group)
     return QStringLiteral("%1/%2/%3/%4/%5").arg(group).arg(track.pipelineClass).arg(track.stage).arg(int(track.stream)).arg(track.toStage);
 }
 
+int lanesOf(const Timeline &timeline, const Track &track)
+{
+    QSet<int> lanes;
+    for (std::uint32_t s = track.first; s < track.last; ++s)
+        lanes.insert(sendingLane(timeline, s));
+    return int(lanes.size());
+}
+
 TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacenter)
 {
     const Track &track = evaluation.timeline.tracks[index];
@@ -71,6 +85,9 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
     if (track.stream == Stream::Wan) {
         row.kind = TrackRow::Kind::Channel;
         row.label = QStringLiteral("→ ") + datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.toStage));
+        row.hasTurns = hasTurns(evaluation.timeline, track);
+        if (row.hasTurns)
+            row.label += tr(", %1 in turn").arg(lanesOf(evaluation.timeline, track));
     } else {
         row.kind = track.stream == Stream::Compute ? TrackRow::Kind::Stage : TrackRow::Kind::Stream;
         row.label = row.kind == TrackRow::Kind::Stage ? tr("stage %1").arg(track.stage + 1) : streamName(track.stream);
@@ -147,11 +164,16 @@ bool isThin(const TrackRow &row)
     return row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
 }
 
+int thinPitch(const TrackRow &row)
+{
+    return row.hasTurns ? kTurnPitch : kChannelPitch;
+}
+
 void setHeights(TrackRow &row, int bar, bool ghost)
 {
     if (isThin(row)) {
-        row.barHeight = kChannelBar;
-        row.pitch = kChannelPitch;
+        row.barHeight = row.hasTurns ? kTurnBar : kChannelBar;
+        row.pitch = thinPitch(row);
         row.barTop = (row.pitch - row.barHeight) / 2;
         return;
     }
@@ -165,11 +187,14 @@ void setHeights(TrackRow &row, int bar, bool ghost)
 /// Bar height that fills the available height, within bounds.
 int barHeight(const std::vector<TrackRow> &rows, const TrackLayoutOptions &options, int groups)
 {
-    const int thin = int(std::count_if(rows.begin(), rows.end(), isThin));
-    const int thick = int(rows.size()) - thin;
+    int thick = 0, thin = 0;               // rows; pixels
+    for (const TrackRow &row : rows) {
+        thick += isThin(row) ? 0 : 1;
+        thin += isThin(row) ? thinPitch(row) : 0;
+    }
     if (thick == 0)
         return kMostBar;
-    const int room = options.availableHeight - thin * kChannelPitch - groups * kGroupGap;
+    const int room = options.availableHeight - thin - groups * kGroupGap;
     const int rest = kRowGap + (options.showGhost ? kGhostBar + 1 : 0);
     return std::clamp(room / thick - rest, kLeastBar, kMostBar);
 }

@@ -21,6 +21,7 @@ struct TrackRow {
     QString label, detail;               // "stage 3", "16 pipelines"
     QString key;
     bool isPinned = false;
+    bool hasTurns = false;               // a channel that several pipelines use one after the other
     int y = 0;                           // from the top of the content; pinned rows have their own, from the top of the plot
     int pitch = 0;                       // to the next row
     int barTop = 0, barHeight = 0;       // from y

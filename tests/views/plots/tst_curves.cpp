@@ -3,6 +3,7 @@
 
 #include "../panels/hand_made.h"
 #include "core/timeline/analysis.h"
+#include "tests/support/turns_timeline.h"
 #include "views/plots/curve_data.h"
 #include "views/plots/curve_plot.h"
 #include "views/plots/qcustomplot_gateway.h"
@@ -73,6 +74,53 @@ private slots:
         QCOMPARE(flows[0].gbps[0], 0.0);
         QVERIFY(flows[0].gbps[1] > 0 && flows[0].gbps[2] > 0);
         QCOMPARE(flows[0].gbps[3], 0.0);
+    }
+
+    void turnsOnALinkAreSeparateAndAddUpToIt()
+    {
+        // A0 [10, 20), B0 [20, 30), A1 [30, 40), B1 [40, 50) of 80 ns, 2000 bytes each: while one sends, the link carries
+        // 2000 bytes · 8 / 10 ns = 1600 Gbps of that pipeline and nothing of the other.
+        const Evaluation e = test::turnsEvaluation();
+        const auto flows = wanFlows(e, 8);
+        QCOMPARE(flows.size(), std::size_t(1));
+        QCOMPARE(flows[0].turns.size(), std::size_t(2));
+        for (std::size_t i = 0; i < 8; ++i) {
+            const double a = flows[0].turns[0].gbps[i], b = flows[0].turns[1].gbps[i];
+            QCOMPARE(a, i == 1 || i == 3 ? 1600.0 : 0.0);
+            QCOMPARE(b, i == 2 || i == 4 ? 1600.0 : 0.0);
+            QCOMPARE(a + b, flows[0].gbps[i]);
+        }
+        QVERIFY(wanFlows(*m_evaluation, 8)[0].turns.empty());   // a track of its own for each
+    }
+
+    void prefillRaisesTheFleetsCurveWhereItRuns()
+    {
+        // Prefill in [50, 70) of 80 ns on one of four stages: a quarter more in those two buckets.
+        const Evaluation e = test::turnsEvaluation();
+        const auto training = fleetUtilization(e, 8), filled = filledUtilization(e, 8);
+        for (std::size_t i = 0; i < 8; ++i)
+            QCOMPARE(filled[i], training[i] + (i == 5 || i == 6 ? 0.25 : 0.0));
+        QVERIFY(filledUtilization(*m_evaluation, 8).empty());
+    }
+
+    void theWanChartStacksTheTurns()
+    {
+        CurvesPanel p;
+        p.resize(900, 240);
+        p.setEvaluation(std::make_shared<const Evaluation>(test::turnsEvaluation()));
+        p.setTab(CurvesPanel::Tab::Wan);
+        p.show();
+        QCustomPlot &chart = p.currentPlot()->chart();
+        QCOMPARE(chart.graphCount(), 2);
+        QVERIFY(chart.graph(0)->pen().color() != chart.graph(1)->pen().color());
+        // the first stands behind and shows the whole, the second what is left without the first pipeline's turns
+        double whole = 0, rest = 0;
+        for (int i = 0; i < chart.graph(0)->dataCount(); ++i) {
+            whole += chart.graph(0)->data()->at(i)->value;
+            rest += chart.graph(1)->data()->at(i)->value;
+        }
+        QVERIFY(std::abs(rest / whole - 0.5) < 1e-9);
+        QVERIFY(p.currentPlot()->note().contains("turn"));
     }
 
     void thinningAMemoryCurveKeepsItsPeak()
