@@ -31,8 +31,10 @@ void addConnections(Alternatives &out, const Plan &plan)
 
 void addCongestionControl(Alternatives &out, const Plan &plan)
 {
-    const std::vector<Choice<CongestionControl>> choices{{CongestionControl::Cubic, "cubic", "CUBIC", {}}, {CongestionControl::Bbr, "bbr", "BBR", {}}};
-    addGroup(out, plan, "congestion", "Congestion control", choices, plan.wan.congestion,
+    const bool loses = std::ranges::any_of(plan.cluster.wanLinks, [](const WanLink &link) { return link.lossRate > 0; });
+    const std::string none = loses ? "" : "no link loses packets, so nothing slows a connection down";
+    const std::vector<Choice<CongestionControl>> choices{{CongestionControl::Cubic, "cubic", "CUBIC", none}, {CongestionControl::Bbr, "bbr", "BBR", none}};
+    addGroup(out, plan, "congestion_control", "Congestion control", choices, plan.wan.congestion,
              [](Plan &p, CongestionControl c) { p.wan.congestion = c; });
 }
 
@@ -67,6 +69,14 @@ void addLocalSgd(Alternatives &out, const Plan &plan)
     addGroup(out, plan, "exchange_bits", "Exchange", bits, plan.wan.exchangeBits, [](Plan &p, int n) { p.wan.exchangeBits = n; });
 }
 
+template <class Value>
+std::vector<Choice<Value>> blockedBy(const std::string &reason, std::vector<Choice<Value>> choices)
+{
+    for (Choice<Value> &choice : choices)
+        choice.blocked = reason;
+    return choices;
+}
+
 /// Gradients cross the WAN only where replicas lie in different datacenters.
 bool mayReduceAcross(const Plan &plan)
 {
@@ -82,13 +92,17 @@ void addWanStrategies(Alternatives &out, const Plan &plan)
         return;
     addCongestionControl(out, plan);
     addSharing(out, plan);
-    addGroup(out, plan, "activation_bits", "Activations on the WAN", autoOr({4, 8, 16}, plan.wan.activationBits, "computed", "as computed", " bits"),
+    const bool stays = plan.placement.mode == PlacementMode::DataAcross || plan.parallelism.pipeline < 2;
+    addGroup(out, plan, "activation_bits", "Activations on the WAN",
+             blockedBy(stays ? "no stage boundary crosses datacenters" : "", autoOr({4, 8, 16}, plan.wan.activationBits, "computed", "as computed", " bits")),
              plan.wan.activationBits, [](Plan &p, Auto<int> bits) { p.wan.activationBits = bits; });
     if (!mayReduceAcross(plan))
         return;
+    const bool alone = plan.wan.localSgd != LocalSgd::None;
     const std::vector<Choice<WanAllReduce>> rings{{WanAllReduce::Hierarchical, "hierarchical", "hierarchical", {}}, {WanAllReduce::Flat, "flat", "one flat ring", {}}};
-    addGroup(out, plan, "all_reduce", "All-reduce across sites", rings, plan.wan.allReduce, [](Plan &p, WanAllReduce r) { p.wan.allReduce = r; });
-    addGroup(out, plan, "gradient_bits", "Gradients on the WAN", autoOr({4, 8, 16}, plan.wan.gradientBits, "reduced", "as reduced", " bits"),
+    addGroup(out, plan, "all_reduce", "All-reduce across sites", blockedBy(alone ? "local SGD exchanges datacenter by datacenter" : "", rings), plan.wan.allReduce, [](Plan &p, WanAllReduce r) { p.wan.allReduce = r; });
+    addGroup(out, plan, "gradient_bits", "Gradients on the WAN",
+             blockedBy(alone ? "local SGD exchanges parameters, not gradients" : "", autoOr({4, 8, 16}, plan.wan.gradientBits, "reduced", "as reduced", " bits")),
              plan.wan.gradientBits, [](Plan &p, Auto<int> bits) { p.wan.gradientBits = bits; });
     addLocalSgd(out, plan);
 }

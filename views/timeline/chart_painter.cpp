@@ -2,6 +2,7 @@
 #include "views/timeline/chart_painter.h"
 
 #include "views/theme/theme.h"
+#include "views/theme/turn_colors.h"
 
 #include <QFontMetrics>
 #include <QPainter>
@@ -33,6 +34,16 @@ int widest(const QFont &font, const std::vector<QString> &texts)
 bool isThin(const TrackRow &row)
 {
     return row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
+}
+
+/// Which turn of its cell a stage's pipeline has; -1 where there are no turns.
+int turnOf(const TimelineState &state, const TrackRow &row)
+{
+    if (row.kind != TrackRow::Kind::Stage)
+        return -1;
+    const auto pipelineClass = std::size_t(state.timeline()->tracks[row.tracks.front()].pipelineClass);
+    const auto &classes = state.evaluation->layout.classes;
+    return pipelineClass < classes.size() && classes[pipelineClass].lanes > 1 ? classes[pipelineClass].lane : -1;
 }
 
 QPainterPath foldMark(QPointF center, bool folded)
@@ -189,6 +200,9 @@ void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, 
         painter.setPen(color);
         painter.drawText(QPoint(right - metrics.horizontalAdvance(shown), baseline), shown);
     };
+    if (const int turn = turnOf(state, row); turn >= 0) {   // the shade of its transfers
+        painter.fillRect(QRectF(band.right() + 3.5, band.top() + band.height() / 2.0 - 3, 4, 6), turnShade(theme().work(WorkKind::WanTransfer), turn));
+    }
     const bool details = m_columns.detail > 0 && !row.detail.isEmpty();
     if (details)
         rightAligned(row.detail, band.right(), theme().textFaint);

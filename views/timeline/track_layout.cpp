@@ -40,6 +40,14 @@ QString streamName(Stream stream)
     return {};
 }
 
+/// A cell's transfer leaves its node in pieces and is put together again on the other side.
+QString furtherStreamName(const Track &track)
+{
+    if (track.stream != Stream::Copy || track.toStage < 0)
+        return streamName(track.stream);
+    return track.toStage == track.stage ? tr("gather") : tr("scatter → %1").arg(track.toStage + 1);
+}
+
 QString pipelinesText(const Evaluation &evaluation, int pipelineClass)
 {
     if (pipelineClass < 0 || pipelineClass >= int(evaluation.layout.classes.size()))
@@ -90,7 +98,7 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
             row.label += tr(", %1 in turn").arg(lanesOf(evaluation.timeline, track));
     } else {
         row.kind = track.stream == Stream::Compute ? TrackRow::Kind::Stage : TrackRow::Kind::Stream;
-        row.label = row.kind == TrackRow::Kind::Stage ? tr("stage %1").arg(track.stage + 1) : streamName(track.stream);
+        row.label = row.kind == TrackRow::Kind::Stage ? tr("stage %1").arg(track.stage + 1) : furtherStreamName(track);
         row.detail = row.kind == TrackRow::Kind::Stage ? pipelinesText(evaluation, track.pipelineClass) : QString();
     }
     return row;

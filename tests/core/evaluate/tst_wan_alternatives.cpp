@@ -110,12 +110,28 @@ private slots:
         QVERIFY(byId(list).at("activation_bits=computed")->isCurrent);
     }
 
+    void whatWouldChangeNothingSaysWhy()
+    {
+        Plan plan = twoSites();
+        auto list = strategyAlternatives(plan, builtinCatalogue());
+        QVERIFY(byId(list).at("congestion_control=bbr")->blockedBecause.find("no link loses packets") != std::string::npos);
+        QVERIFY(byId(list).at("all_reduce=flat")->plan && byId(list).at("gradient_bits=8")->plan);
+        plan.cluster.wanLinks[0].lossRate = 1e-4;
+        plan.wan.localSgd = LocalSgd::Diloco;
+        list = strategyAlternatives(plan, builtinCatalogue());
+        QCOMPARE(byId(list).at("congestion_control=bbr")->plan->wan.congestion, CongestionControl::Bbr);
+        QVERIFY(!byId(list).at("all_reduce=flat")->plan && !byId(list).at("gradient_bits=8")->plan);
+        plan.placement.mode = PlacementMode::DataAcross;
+        list = strategyAlternatives(plan, builtinCatalogue());
+        QVERIFY(!byId(list).at("activation_bits=8")->plan);
+    }
+
     void oneSiteHasNothingToChooseBetweenSites()
     {
         Plan plan = twoSites();
         plan.cluster.datacenters.pop_back();
         plan.cluster.wanLinks.clear();
-        for (const char *group : {"sharing", "congestion", "all_reduce", "activation_bits", "local_sgd"})
+        for (const char *group : {"sharing", "congestion_control", "all_reduce", "activation_bits", "local_sgd"})
             QVERIFY2(!groupsOf(plan).contains(group), group);
     }
 

@@ -92,7 +92,7 @@ private slots:
     void theSectionIsThereWhereThereAreTwoDatacenters()
     {
         QVERIFY(section("Across datacenters")->isVisibleTo(m_panel.get()));
-        for (const char *group : {"placement", "tcp_connections", "congestion", "sharing", "activation_bits", "all_reduce", "gradient_bits", "local_sgd"})
+        for (const char *group : {"placement", "tcp_connections", "congestion_control", "sharing", "activation_bits", "all_reduce", "gradient_bits", "local_sgd"})
             QVERIFY2(shows(group), group);
         for (const char *group : {"cell", "turns", "local_steps", "fragments", "exchange_bits", "fill_model"})
             QVERIFY2(!shows(group), group);
@@ -157,10 +157,17 @@ private slots:
         QCOMPARE(plan().wan.localSteps, 250);
         choose("exchange_bits", "4 bits");
         QCOMPARE(plan().wan.exchangeBits, 4);
+    }
+
+    void bitsRingAndCongestionControlAreChosen()
+    {
+        Plan lossy = handmade::plan();
+        lossy.cluster.wanLinks[0].lossRate = 1e-4;
+        start(lossy);
         choose("gradient_bits", "8 bits");
         choose("activation_bits", "8 bits");
         choose("all_reduce", "one flat ring");
-        choose("congestion", "BBR");
+        choose("congestion_control", "BBR");
         QCOMPARE(plan().wan.gradientBits, std::optional<int>(8));
         QCOMPARE(plan().wan.activationBits, std::optional<int>(8));
         QCOMPARE(plan().wan.allReduce, WanAllReduce::Flat);
