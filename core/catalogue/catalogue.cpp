@@ -42,6 +42,7 @@ const GpuSpec *Catalogue::gpu(std::string_view id) const { return find(gpus, id)
 const ModelSpec *Catalogue::model(std::string_view id) const { return find(models, id); }
 const StackSpec *Catalogue::stack(std::string_view id) const { return find(stacks, id); }
 const Region *Catalogue::region(std::string_view id) const { return find(regions, id); }
+const Cloud *Catalogue::cloud(std::string_view id) const { return find(clouds, id); }
 
 std::string nearestName(std::string_view name, const std::vector<std::string> &names)
 {

@@ -32,18 +32,27 @@ struct RegionLink {
     std::string source;
 };
 
+struct Cloud {                     // a provider, as TCP connections between its regions see it
+    std::string id;            // "aws"
+    std::string name;
+    double tcpWindowMb = 0;    // 10^6 bytes that one connection keeps under way
+    std::string source;
+};
+
 struct Catalogue {
     std::vector<GpuSpec> gpus;
     std::vector<ModelSpec> models;
     std::vector<StackSpec> stacks;
     std::vector<Region> regions;
     std::vector<RegionLink> regionLinks;
+    std::vector<Cloud> clouds;
     ConfidenceData confidence;
 
     [[nodiscard]] const GpuSpec *gpu(std::string_view id) const;        // nullptr where unknown
     [[nodiscard]] const ModelSpec *model(std::string_view id) const;
     [[nodiscard]] const StackSpec *stack(std::string_view id) const;
     [[nodiscard]] const Region *region(std::string_view id) const;
+    [[nodiscard]] const Cloud *cloud(std::string_view id) const;
 };
 
 /// The catalogue that is built into the program.

@@ -90,6 +90,18 @@ Region readRegion(ObjectReader &reader)
     return region;
 }
 
+Cloud readCloud(ObjectReader &reader)
+{
+    Cloud cloud;
+    reader.text("id", cloud.id);
+    reader.text("name", cloud.name);
+    reader.require("tcp_window_mb", "the window of one connection in 10^6 bytes");
+    reader.figure("tcp_window_mb", cloud.tcpWindowMb, {0.001, 1e6});
+    for (const auto &[key, source] : reader.sources())
+        cloud.source += (cloud.source.empty() ? "" : "; ") + key + ": " + source;
+    return cloud;
+}
+
 RegionLink readRegionLink(ObjectReader &reader, const std::vector<Region> &regions)
 {
     RegionLink link;
@@ -202,6 +214,7 @@ ExpectedAll<Catalogue> load(const ReadText &readText)
     readList<Region>(regions, "regions", errors, catalogue.regions, &readRegion);
     readList<RegionLink>(regions, "links", errors, catalogue.regionLinks,
                          [&](ObjectReader &reader) { return readRegionLink(reader, catalogue.regions); });
+    readList<Cloud>(regions, "clouds", errors, catalogue.clouds, &readCloud);
     catalogue.confidence = readConfidence(openFile("confidence.json", readText, errors), errors);
     if (!errors.empty())
         return std::unexpected(std::move(errors));

@@ -51,6 +51,21 @@ LinkClass readLink(ObjectReader reader)
     return link;
 }
 
+WanTcp readWan(ObjectReader reader)
+{
+    WanTcp wan;
+    reader.figure("segment_bytes", wan.segmentBytes, {64, 65536});
+    reader.figure("cubic_scale", wan.cubicScale, {0.01, 10});
+    reader.figure("cubic_decrease", wan.cubicDecrease, {0.1, 0.99});
+    reader.figure("bbr_loss_threshold", wan.bbrLossThreshold, {0, 1});
+    reader.figure("ring_latency_seen", wan.ringLatencySeen, {0, 1});
+    reader.figure("ring_latency_hides_from", wan.ringLatencyHidesFrom, {2, 1e6});
+    reader.rejectUnknownKeys();
+    for (const auto &[key, source] : reader.sources())
+        wan.source += (wan.source.empty() ? "" : "; ") + key + ": " + source;
+    return wan;
+}
+
 NetworkFile readFile(const Json &content, Errors &errors)
 {
     SourceTable sources;
@@ -62,6 +77,7 @@ NetworkFile readFile(const Json &content, Errors &errors)
     file.network.device = readLink(ObjectReader(links.at("device"), "network.json: /links/device", errors, &sources));
     file.network.pcie = readLink(ObjectReader(links.at("pcie"), "network.json: /links/pcie", errors, &sources));
     file.network.fabric = readLink(ObjectReader(links.at("fabric"), "network.json: /links/fabric", errors, &sources));
+    file.network.wan = readWan(ObjectReader(content.at("wan"), "network.json: /wan", errors, &sources));
     if (links.contains("generations")) {
         for (const auto &[architecture, link] : links.at("generations").items())
             file.network.generations.push_back(

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cluster/wan.h"
 
+#include "core/hardware/network_spec.h"
+
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 
 namespace trainyard {
 
 namespace {
 
-Seconds rttOf(const WanLink &link) { return milliseconds(link.rttMs); }
-Bytes windowOf(const WanLink &link) { return megabytes(link.tcpWindowMb); }
-BytesPerSecond capOf(const WanLink &link) { return gbitsPerSecond(link.nodePairGbps); }
+Bytes hostWindow(const WanLink &link, const Catalogue &catalogue)
+{
+    const Cloud *cloud = link.cloud.empty() ? nullptr : catalogue.cloud(link.cloud);
+    return megabytes(cloud ? cloud->tcpWindowMb : link.tcpWindowMb);
+}
 
 /// Letters and digits only, small: "AWS us-east-1" and "aws_us-east-1" are the same.
 std::string folded(std::string_view name)
@@ -72,14 +77,32 @@ int connectionsToFill(Seconds rtt, Bytes window, BytesPerSecond pairCap)
     return static_cast<int>(std::clamp(count, 1.0, double { std::numeric_limits<int>::max() }));
 }
 
-int tcpConnections(const WanLink &link, const Auto<int> &connections)
+double lossWindowSegments(double loss, Seconds rtt)
 {
-    return connections ? *connections : connectionsToFill(rttOf(link), windowOf(link), capOf(link));
+    if (loss <= 0)
+        return std::numeric_limits<double>::infinity();
+    const WanTcp &tcp = builtinNetwork().wan;
+    const double b = tcp.cubicDecrease;
+    const double cubic = std::pow(tcp.cubicScale * (3 + b) / (4 * (1 - b)), 0.25) * std::pow(rtt.value / loss, 0.75);
+    const double reno = 1.2 / std::sqrt(loss);   // CUBIC's Reno-friendly region
+    return std::max({ 1.0, reno, cubic });
 }
 
-BytesPerSecond nodePairThroughput(const WanLink &link, const Auto<int> &connections)
+Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Catalogue &catalogue)
 {
-    return tcpThroughput(tcpConnections(link, connections), rttOf(link), windowOf(link), capOf(link));
+    const WanTcp &tcp = builtinNetwork().wan;
+    const Seconds rtt = milliseconds(link.rttMs);
+    const BytesPerSecond cap = gbitsPerSecond(link.nodePairGbps);
+    const bool givesWay = strategy.congestion == CongestionControl::Cubic || link.lossRate > tcp.bbrLossThreshold;
+    const Bytes window = hostWindow(link, catalogue);
+    const Bytes left { givesWay ? lossWindowSegments(link.lossRate, rtt) * tcp.segmentBytes : std::numeric_limits<double>::infinity() };
+    Transport transport;
+    transport.window = std::min(window, left);
+    transport.connections = strategy.tcpConnections.value_or(connectionsToFill(rtt, transport.window, cap));
+    const BytesPerSecond sent = tcpThroughput(transport.connections, rtt, transport.window, cap);
+    transport.rate = sent * (1 - link.lossRate);
+    transport.lossBound = left < window;
+    return transport;
 }
 
 const Region *regionOf(const Datacenter &datacenter, const Catalogue &catalogue)

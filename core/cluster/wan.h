@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What TCP reaches over a wide-area link, and what a byte costs there. One connection is limited by its window: it sends
-// at most one window per round trip. A pair of nodes is limited by the provider. Per direction: links are full duplex.
-// (Atlas, arXiv 2411.14458; measured single-connection rates there imply a window of 1.47 to 1.53 MB.)
+// What TCP reaches over a wide-area link, and what a byte costs there. One connection is limited by its window, as the
+// hosts set it or as losses leave it: it sends at most one window per round trip. A pair of nodes is limited by the
+// provider. Per direction: links are full duplex. (Atlas, arXiv 2411.14458; measured single-connection rates there imply
+// a window of 1.47 to 1.53 MB. Losses: RFC 9438.)
 //
-//   const BytesPerSecond rate = nodePairThroughput(link, wan.tcpConnections);   // one node pair, one direction
+//   const Transport t = transportOf(link, plan.wan, catalogue);   // one node pair, one direction: t.rate, t.connections
 
 #include "core/base/units.h"
 #include "core/catalogue/catalogue.h"
@@ -12,16 +13,29 @@
 
 namespace trainyard {
 
+/// One node pair of a link, one direction.
+struct Transport {
+    int connections = 1;
+    Bytes window;                  // that one connection keeps under way
+    BytesPerSecond rate{};         // what arrives
+    bool lossBound = false;        // losses leave less of the window than the hosts allow
+};
+
 /// min(pair cap, n W / RTT). With no round-trip time the cap alone counts.
 [[nodiscard]] BytesPerSecond tcpThroughput(double connections, Seconds rtt, Bytes window, BytesPerSecond pairCap);
 
 /// ceil(cap RTT / W), at least 1: connections that fill a node pair.
 [[nodiscard]] int connectionsToFill(Seconds rtt, Bytes window, BytesPerSecond pairCap);
 
-/// Connections of a node pair of this link: as given, or as many as fill it.
-[[nodiscard]] int tcpConnections(const WanLink &link, const Auto<int> &connections);
-/// One node pair, one direction.
-[[nodiscard]] BytesPerSecond nodePairThroughput(const WanLink &link, const Auto<int> &connections);
+/// Mean window of one connection where a share `loss` of its packets is lost, in segments: the larger of Reno's
+/// 1.2 / sqrt(p) and CUBIC's (C (3 + b) / (4 (1 - b)))^1/4 RTT^3/4 / p^3/4 (RFC 9438, 4.3 and 5.1, constants of
+/// NetworkSpec::wan). Timeouts are left out: optimistic beyond losses of a few percent. Infinite without loss.
+[[nodiscard]] double lossWindowSegments(double loss, Seconds rtt);
+
+/// What a node pair reaches: min(cap, n min(W, W_loss) / RTT), of which a share 1 - loss arrives. W is the cloud's where
+/// the link names one of the catalogue, else its own. BBR takes no loss for congestion up to its threshold
+/// (NetworkSpec::wan); beyond it is taken to do as CUBIC. Connections as given, or as many as fill the pair.
+[[nodiscard]] Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Catalogue &catalogue);
 
 /// The region of the catalogue that a datacenter's id or name says it is; nullptr where it is none.
 [[nodiscard]] const Region *regionOf(const Datacenter &datacenter, const Catalogue &catalogue);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/iteration_costs.h"
 
-#include "core/cluster/wan.h"
 #include "core/cost/stage_coster.h"
+#include "core/cost/wan_codec.h"
+#include "core/cost/wan_reduce.h"
 #include "core/cost/wan_traffic.h"
 #include "core/memory/in_flight_room.h"
 
@@ -144,6 +145,33 @@ std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages, const 
     return times;
 }
 
+/// Both sides of a boundary between datacenters pack what they send and unpack what they get.
+void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const std::vector<int> &slices, PipelineCosts &shape,
+                 std::vector<StageCosts> &stages)
+{
+    const Plan &plan = *workload.plan;
+    const ChunkPlacement placement = chunkPlacement(plan.schedule);
+    const int devices = int(stages.size());
+    const auto charge = [&](int q, double tokens) {
+        const int device = deviceAt(placement, devices, q);
+        const StageSeat seat = pipelines.seats[std::size_t(device)];
+        ChunkCost &chunk = stages[std::size_t(device)].chunks[std::size_t(q / devices)];
+        chunk.forward.compute += boundaryRecodeTime(workload, seat, false, tokens);
+        chunk.inputGrad.compute += boundaryRecodeTime(workload, seat, true, tokens);
+    };
+    for (int q = 0; q < int(shape.boundaries.size()); ++q) {
+        if (!shape.boundaries[std::size_t(q)].isWan)
+            continue;
+        const double tokens = slices.empty() ? 1 : double(slices[std::size_t(q / devices)]) / plan.workload.sequenceLength;
+        charge(q, tokens);
+        charge(q + 1, tokens);
+    }
+    shape.ops.clear();
+    for (const StageCosts &stage : stages)
+        for (const ChunkCost &chunk : stage.chunks)
+            shape.ops.push_back(opTimes(chunk));
+}
+
 /// All the work in a row must be within the ticks of a timeline, so that no sum of times can run over.
 Expected<void> checkLength(const IterationCosts &costs)
 {
@@ -166,6 +194,16 @@ Expected<void> checkLength(const IterationCosts &costs)
 
 } // namespace
 
+void showExchange(Costs &costs, Seconds rest)
+{
+    for (std::size_t c = 0; c < costs.stages.size(); ++c) {
+        for (std::size_t s = 0; s < costs.stages[c].size(); ++s) {
+            costs.stages[c][s].gather += rest;
+            costs.iteration.classes[c].tail[s].gather += toNanoseconds(rest);
+        }
+    }
+}
+
 Expected<Costs> cost(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
@@ -176,18 +214,14 @@ Expected<Costs> cost(const Workload &workload)
     Costs costs;
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan.cluster.wanLinks[i];
-        costs.wanLinks.push_back({int(i), {}, 0, tcpConnections(link, plan.wan.tcpConnections),
-                                  nodePairThroughput(link, plan.wan.tcpConnections).value * 8e-9});
+        const Transport &pair = workload.transports[i];
+        costs.wanLinks.push_back({int(i), {}, 0, pair.connections, pair.rate.value * 8e-9});
         for (int way = 0; way < 2; ++way)
             costs.iteration.linkCapacity.push_back(gbitsPerSecond(link.capacityGbps).value);
     }
     const int devices = plan.parallelism.pipeline;
-    std::vector<Seconds> acrossSites;   // one reduction a stage, of all classes together
-    for (int stage = 0; stage < devices; ++stage) {
-        const int mirror = mirrorStage(plan, stage);   // two stages with copies of the same layers reduce together
-        acrossSites.push_back(mirror < stage ? acrossSites[std::size_t(mirror)]
-                                             : wanReduceTime(workload, stage, stageGradient(workload, stage), costs.wanLinks));
-    }
+    const std::vector<SiteExchange> acrossSites = siteExchanges(workload, costs.wanLinks);   // of all classes together
+    costs.hiddenExchange = hiddenExchange(acrossSites, plan.wan);
     StageCoster coster(workload);
     for (const PipelineClass &pipelines : workload.layout.classes) {
         PipelineCosts shape;
@@ -197,7 +231,7 @@ Expected<Costs> cost(const Workload &workload)
         std::vector<StageCosts> &stages = costs.stages.emplace_back();
         for (int stage = 0; stage < devices; ++stage) {
             stages.push_back(coster.stage(pipelines, stage));
-            stages.back().reduce += acrossSites[std::size_t(stage)];
+            addAcrossSites(stages.back(), acrossSites[std::size_t(stage)], plan.wan);
             for (const ChunkCost &chunk : stages.back().chunks)
                 shape.ops.push_back(opTimes(chunk));
             shape.tail.push_back(tailTimes(workload, stages.back()));
@@ -213,6 +247,8 @@ Expected<Costs> cost(const Workload &workload)
                                                   : boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from),
                                                                   costs.wanLinks, crossing));
         }
+        if (activationBits(plan).share() < 1)
+            chargeCodec(workload, pipelines, coster.slices(), shape, stages);
         ScheduleShape scheduled = shapeOf(workload, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
         if (plan.schedule == ScheduleKind::ZbAuto && !plan.profile)

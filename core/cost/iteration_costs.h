@@ -20,10 +20,14 @@ struct Costs {
     IterationCosts iteration;        // for the graph builder
     std::vector<std::vector<StageCosts>> stages;   // [class][stage]: the same, in seconds and by purpose
     std::vector<WanLinkUse> wanLinks;              // one a link of the cluster; utilization is filled in later
+    Seconds hiddenExchange;          // streaming local SGD: what each iteration has to hide of it (wan_reduce.h)
 };
 
 /// Errors: BadValue where the schedule cannot be built for these shapes.
 [[nodiscard]] Expected<Costs> cost(const Workload &workload);
+
+/// Adds time that shows at the end of every stage, where an iteration is too short to hide an exchange.
+void showExchange(Costs &costs, Seconds rest);
 
 /// Parameters of a stage on one GPU: shards of tensor and expert parallelism taken, data parallelism not.
 struct StageParameters { double dense = 0, experts = 0; [[nodiscard]] double total() const { return dense + experts; } };

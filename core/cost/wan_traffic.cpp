@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/wan_traffic.h"
 
-#include "core/cluster/wan.h"
-#include "core/schedule/chunks.h"
+#include "core/cost/wan_codec.h"
+#include "core/cost/wan_path.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace trainyard {
 
@@ -17,19 +16,6 @@ int groupsPerNode(const Workload &workload, StageSeat seat)
     const Parallelism &p = workload.plan->parallelism;
     const int fit = std::max(1, workload.pool(seat).gpusPerNode / p.tensor);
     return std::min(fit, workload.layout.data * p.context);
-}
-
-/// Which of the link's two directions leads from one datacenter to another.
-int direction(const Cluster &cluster, const WanLink &link, int from)
-{
-    return link.between[0] == cluster.datacenters[std::size_t(from)].id ? 0 : 1;
-}
-
-/// What one node may put on the link: its NICs carry WAN and fabric traffic alike.
-double nodeRate(const Workload &workload, const WanLink &link, StageSeat seat)
-{
-    const double nics = gbitsPerSecond(workload.fabricGbps(seat)).value * workload.pool(seat).gpusPerNode;
-    return std::min(nodePairThroughput(link, workload.plan->wan.tcpConnections).value, nics);
 }
 
 /// Pieces of a cell's transfer to or from the other nodes of the cell, each GPU of the tensor group over its own NIC.
@@ -82,7 +68,8 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
     BoundaryTimes times;
     const double contextRanks = plan.profile ? 1 : plan.parallelism.context;
     for (int backward = 0; backward < 2; ++backward)
-        times.bytes[backward] = workload.boundaryBytes(backward == 1) * crossing.tokens * contextRanks;
+        times.bytes[backward] = workload.boundaryBytes(backward == 1) * crossing.tokens * contextRanks
+            * (from.datacenter == to.datacenter ? 1 : activationBits(plan).share());
     if (from.datacenter == to.datacenter) {
         if (plan.profile)
             return times;   // a profile has no other cost than its own
@@ -98,7 +85,7 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
                                                    plan.cluster.datacenters[std::size_t(to.datacenter)].id);
     const WanLink &link = plan.cluster.wanLinks[std::size_t(linkIndex)];
     const int sharing = std::max(groupsPerNode(workload, from), groupsPerNode(workload, to));
-    const double pairRate = std::min(nodeRate(workload, link, from), nodeRate(workload, link, to));
+    const double pairRate = wanPath(workload, from, to).nodePair.value;
     times.isWan = true;
     times.wanLink = linkIndex;
     const int forward = direction(plan.cluster, link, from.datacenter);
@@ -117,98 +104,6 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
             += times.bytes[backward] * pipelines.microBatches * crossing.microBatches * pipelines.pipelines;
     }
     return times;
-}
-
-Seconds wanReduceTime(const Workload &workload, int stage, Bytes gradient, std::vector<WanLinkUse> &links)
-{
-    if (gradient.value <= 0)
-        return {};
-    const Cluster &cluster = workload.plan->cluster;
-    struct Site { int datacenter; StageSeat seat; int nodes; };
-    std::vector<Site> sites;
-    const int mirror = mirrorStage(*workload.plan, stage);
-    const int copies = mirror == stage ? 1 : 2;
-    for (std::size_t i = 0; i < workload.layout.classes.size() * std::size_t(copies); ++i) {
-        const PipelineClass &c = workload.layout.classes[i / std::size_t(copies)];
-        const StageSeat seat = c.seats[std::size_t(i % std::size_t(copies) == 0 ? stage : mirror)];
-        auto site = std::find_if(sites.begin(), sites.end(), [&](const Site &s) { return s.datacenter == seat.datacenter; });
-        if (site == sites.end())
-            site = sites.insert(sites.end(), {seat.datacenter, seat, 0});
-        const int perNode = std::max(1, workload.pool(seat).gpusPerNode / workload.plan->parallelism.tensor);
-        site->nodes += (c.pipelines * workload.plan->parallelism.context + perNode - 1) / perNode;
-    }
-    if (sites.size() < 2)
-        return {};
-
-    std::sort(sites.begin(), sites.end(), [](const Site &a, const Site &b) { return a.datacenter < b.datacenter; });
-    const int stagesSharing = workload.plan->parallelism.pipeline / copies;   // every stage reduces over the same links at the end
-    struct Hop { double rate; double latency; int link; int way; };
-    const auto hop = [&](const Site &a, const Site &b) -> Hop {
-        const int index = cluster.linkBetween(cluster.datacenters[std::size_t(a.datacenter)].id,
-                                              cluster.datacenters[std::size_t(b.datacenter)].id);
-        if (index < 0)
-            return {0, 0, -1, 0};
-        const WanLink &link = cluster.wanLinks[std::size_t(index)];
-        const double pairs = std::min(a.nodes, b.nodes) * std::min(nodeRate(workload, link, a.seat), nodeRate(workload, link, b.seat));
-        return {std::min(pairs, gbitsPerSecond(link.capacityGbps).value / stagesSharing), link.rttMs / 2e3, index,
-                direction(cluster, link, a.datacenter)};
-    };
-    // The order in which the slowest hop is fastest; a closed ring is preferred to a chain there and back.
-    struct Route { double seconds = std::numeric_limits<double>::infinity(); std::vector<Hop> hops; bool isRing = false; } best;
-    const double n = double(sites.size());
-    int tries = 0;
-    do {
-        std::vector<Hop> hops;
-        for (std::size_t i = 0; i + 1 < sites.size(); ++i)
-            hops.push_back(hop(sites[i], sites[i + 1]));
-        const Hop closing = hop(sites.back(), sites.front());
-        const bool isRing = sites.size() == 2 || closing.link >= 0;
-        if (isRing)
-            hops.push_back(closing);
-        if (std::any_of(hops.begin(), hops.end(), [](const Hop &h) { return h.link < 0; }))
-            continue;
-        double slowest = std::numeric_limits<double>::infinity(), latency = 0;
-        for (const Hop &h : hops) {
-            slowest = std::min(slowest, h.rate);
-            latency += h.latency;
-        }
-        const double volume = gradient.value * (isRing ? 2 * (n - 1) / n : 2);
-        const double seconds = volume / slowest + 2 * latency * (isRing ? (n - 1) / n : 1);
-        if (seconds < best.seconds)
-            best = {seconds, std::move(hops), isRing};
-    } while (++tries < 5040 && std::next_permutation(sites.begin(), sites.end(), [](const Site &a, const Site &b) {
-                 return a.datacenter < b.datacenter;
-             }));
-    if (best.hops.empty()) {
-        // No route passes every datacenter once (a star, say): up and down a tree of direct links.
-        Route tree;
-        double slowest = std::numeric_limits<double>::infinity(), latency = 0;
-        for (std::size_t joined = 1; joined < sites.size(); ++joined) {
-            for (std::size_t next = joined, from = 0; next < sites.size() && tree.hops.size() < joined; ++next) {
-                for (from = 0; from < joined && tree.hops.size() < joined; ++from) {
-                    const Hop h = hop(sites[from], sites[next]);
-                    if (h.link < 0)
-                        continue;
-                    tree.hops.push_back(h);
-                    slowest = std::min(slowest, h.rate);
-                    latency += h.latency;
-                    std::swap(sites[joined], sites[next]);
-                }
-            }
-        }
-        tree.seconds = gradient.value * 2 / slowest + 2 * latency;
-        best = std::move(tree);
-    }
-    for (const Hop &h : best.hops) {
-        auto &bytes = links[std::size_t(h.link)].bytes;
-        if (best.isRing) {
-            bytes[std::size_t(h.way)] += gradient.value * 2 * (n - 1) / n;
-        } else {
-            bytes[0] += gradient.value;
-            bytes[1] += gradient.value;
-        }
-    }
-    return Seconds{best.seconds};
 }
 
 } // namespace trainyard

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The WAN side of an iteration: the channel of a stage boundary between datacenters, and the reduction of gradients
-// where whole pipelines sit in different datacenters. docs/model.md, "WAN".
+// The channel of a stage boundary, local or between datacenters. docs/model.md, "WAN". What replicas in different
+// datacenters exchange is in wan_reduce.h.
 
 #include "core/cost/iteration_costs.h"
 #include "core/cost/layer_cost.h"
@@ -19,9 +19,5 @@ struct Crossing { double tokens = 1, microBatches = 1; };
 
 /// Pipelines whose stages of this seat share a node, and with it its node pairs.
 [[nodiscard]] int pipelinesPerNode(const Workload &workload, StageSeat seat);
-
-/// All-reduce of `gradient` bytes (the whole stage) among the datacenters that hold replicas of it: a ring over WAN
-/// links where there is one, else a chain there and back. 0 s where there is one datacenter. Counts bytes on the links.
-[[nodiscard]] Seconds wanReduceTime(const Workload &workload, int stage, Bytes gradient, std::vector<WanLinkUse> &links);
 
 } // namespace trainyard

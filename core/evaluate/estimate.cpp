@@ -2,6 +2,7 @@
 #include "core/evaluate/estimate.h"
 
 #include "core/cost/stage_coster.h"
+#include "core/cost/wan_reduce.h"
 #include "core/cost/wan_traffic.h"
 #include "core/memory/in_flight_room.h"
 #include "core/schedule/chunks.h"
@@ -15,6 +16,7 @@ namespace {
 
 struct Sketch {                    // the fullest class as the closed forms see it
     FormPipeline pipeline;
+    Seconds hidden;                // streaming local SGD: what an iteration has to hide
     double tail = 0;               // reduction, optimizer and gather that nothing hides, of the slowest stage
 };
 
@@ -64,10 +66,12 @@ Sketch sketch(const Workload &workload)
     pipeline.inFlight = inFlightOf(workload, count);
     pipeline.recomputesLastStage = workload.stack.recomputesLastStage;
     pipeline.stages.reserve(std::size_t(count));
+    const bool crosses = workload.layout.mode == PlacementMode::DataAcross;
+    const std::vector<SiteExchange> across = crosses ? siteExchanges(workload, links) : std::vector<SiteExchange>(std::size_t(count));
+    result.hidden = hiddenExchange(across, workload.plan->wan);
     for (int stage = 0; stage < count; ++stage) {
         StageCosts costs = coster.wholeStage(fullest, stage);
-        if (workload.layout.mode == PlacementMode::DataAcross)
-            costs.reduce += wanReduceTime(workload, stage, stageGradient(workload, stage), links);
+        addAcrossSites(costs, across[std::size_t(stage)], workload.plan->wan);
         const TailTimes tail = tailTimes(workload, costs);
         result.tail = std::max(result.tail, toSeconds(tail.reduce - tail.reduceEarly + tail.optimizer + tail.gather).value);
         FormStage times;
@@ -109,6 +113,7 @@ Estimate estimate(const Workload &workload)
     Estimate result{Seconds{form.seconds + made.tail}, form.bound};
     if (!workload.plan->profile)
         result.iteration += milliseconds(workload.stack.iterationOverheadMs);
+    result.iteration = std::max(result.iteration, made.hidden);
     return result;
 }
 

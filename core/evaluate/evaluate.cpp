@@ -103,6 +103,14 @@ public:
     }
 
 private:
+    Expected<Timeline> simulated(const TaskGraph &graph)
+    {
+        const auto started = Clock::now();
+        auto timeline = simulate(graph, m_state.simulation, m_stop);
+        m_simulateMs += millisecondsSince(started);
+        return timeline;
+    }
+
     Expected<Candidate> runCandidate(TaskGraph &graph)
     {
         auto costs = cost(m_workload);
@@ -114,9 +122,14 @@ private:
                 return std::unexpected(built.error());
             graph = std::move(*built);
         }
-        const auto started = Clock::now();
-        auto timeline = simulate(graph, m_state.simulation, m_stop);
-        m_simulateMs += millisecondsSince(started);
+        auto timeline = simulated(graph);
+        if (timeline && toNanoseconds(costs->hiddenExchange) > timeline->duration) {   // max(H t, Tsync) / H
+            showExchange(*costs, costs->hiddenExchange - toSeconds(timeline->duration));
+            auto longer = buildPipelineGraph(costs->iteration);
+            if (!longer)
+                return std::unexpected(longer.error());
+            timeline = simulated(*longer);
+        }
         if (!timeline)
             return std::unexpected(timeline.error());
         adoptOrder(costs->iteration, *timeline);

@@ -37,12 +37,24 @@ struct TcpLinkClass {
     LinkClass regions;             // between two regions of a continent
 };
 
+/// Constants of TCP over a wide-area link; equations in docs/model.md, "WAN".
+struct WanTcp {
+    double segmentBytes = 0;       // payload of a packet
+    double cubicScale = 0;         // C of RFC 9438, segments per second cubed
+    double cubicDecrease = 0;      // beta of RFC 9438: what a loss leaves of the window
+    double bbrLossThreshold = 0;   // share of packets lost up to which BBR keeps its rate
+    double ringLatencySeen = 1;    // share of a hop's latency that shows in a ring of many ranks ...
+    double ringLatencyHidesFrom = 8;   // ... from so many on
+    std::string source;
+};
+
 struct NetworkSpec {
     LinkClass device;              // NVLink, xGMI inside a node, where `generations` has nothing nearer
     std::vector<DeviceLinkClass> generations;
     LinkClass pcie;                // GPUs of a node without such a link
     LinkClass fabric;              // NICs between nodes of a datacenter, RDMA
     std::vector<TcpLinkClass> tcp; // by ascending gpusPerNode, at least one
+    WanTcp wan;                    // between datacenters
 };
 
 /// The set that is built into the program.

@@ -2,6 +2,7 @@
 #include "core/memory/stage_states.h"
 
 #include "core/cost/iteration_costs.h"
+#include "core/cost/wan_sites.h"
 #include "core/memory/chunk_memory.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ public:
                 m_elements.ends += double(m_model.vocab) * m_model.hidden / m_p.tensor;
         }
         m_elements.ends += m_elements.embedding;
-        m_shards = double(m_work.layout.data) * modelCopies(m_work.plan->schedule) * m_p.context;
+        m_shards = shardRanks(workload, stage);
         m_expertShards = std::max(1.0, m_shards * m_p.tensor / (m_p.expert * m_p.expertTensor));
     }
 
@@ -47,6 +48,8 @@ public:
         s.optimizer = state(optimizerBytes(), m_p.zeroStage >= 1);
         if (m_plan.workload.optimizer == Optimizer::Adam8bit)   // moments of the token table stay in 32 bits
             s.optimizer += m_elements.embedding * (8 - k8BitMoments) / (m_p.zeroStage >= 1 ? m_shards : 1);
+        if (trainsLocally(m_work))   // local SGD's outer optimizer: momentum and the parameters of the last exchange, 32 bits each
+            s.optimizer += state(8, m_p.zeroStage >= 1);
         addGathered(s);
         addFrameworkBuffers(s);
         addCommunicationBuffers(s);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/place.h"
 
-#include "core/cluster/wan.h"
 #include "core/placement/seating.h"
 #include "core/schedule/chunks.h"
 
@@ -90,7 +89,7 @@ private:
         if (link < 0)
             return std::nullopt;
         const WanLink &wan = cluster.wanLinks[std::size_t(link)];
-        return Hop{m_workload.boundaryBytes(false) / nodePairThroughput(wan, m_workload.plan->wan.tcpConnections).value, wan.rttMs / 2e3};
+        return Hop{m_workload.boundaryBytes(false) / m_workload.transports[std::size_t(link)].rate.value, wan.rttMs / 2e3};
     }
 
     static constexpr int kMaxVisits = 20'000;   // beyond some eight datacenters the search is cut, not the answer's validity

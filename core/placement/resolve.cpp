@@ -33,6 +33,14 @@ Error unknownName(std::string where, const std::string &kind, const std::string 
             nearest.empty() ? "a name that trainyard-cli catalog lists" : "\"" + nearest + "\"?"};
 }
 
+std::string listed(const std::vector<std::string> &names)
+{
+    std::string text;
+    for (const std::string &name : names)
+        text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
 Expected<StackSpec> resolveStack(const Stack &stack, const Catalogue &catalogue)
 {
     const StackSpec *base = catalogue.stack(stack.name);
@@ -127,6 +135,15 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
                                   "pcie_gbytes_per_s or link_gbytes_per_s, above 0"});
             row.push_back(spec);
         }
+    }
+    for (std::size_t i = 0; i < plan->cluster.wanLinks.size(); ++i) {
+        const WanLink &link = plan->cluster.wanLinks[i];
+        if (!link.cloud.empty() && !catalogue.cloud(link.cloud)) {
+            errors.push_back(unknownName("cluster.wan_links[" + std::to_string(i) + "].cloud", "cloud", link.cloud, idsOf(catalogue.clouds)));
+            if (nearestName(link.cloud, idsOf(catalogue.clouds)).empty())
+                errors.back().right = "a cloud of the catalogue: " + listed(idsOf(catalogue.clouds));
+        }
+        workload.transports.push_back(transportOf(link, plan->wan, catalogue));
     }
     auto model = plan->profile && plan->workload.model.empty() && !plan->workload.inlineModel
         ? Expected<ModelSpec>(measuredStages(*plan)) : resolveModel(plan->workload, plan->baseDir, catalogue);

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/catalogue/catalogue.h"
+#include "core/cluster/wan.h"
 #include "core/placement/layout.h"
 
 namespace trainyard {
@@ -14,6 +15,7 @@ struct Workload {
     ModelSpec model;
     StackSpec stack;
     std::vector<std::vector<const GpuSpec *>> gpus;   // [datacenter][pool]; owned by the catalogue or the plan
+    std::vector<Transport> transports;                // of a node pair of each WAN link
     Layout layout;
 
     [[nodiscard]] const Pool &pool(StageSeat seat) const;

@@ -114,7 +114,7 @@ private:
         if (link < 0)
             return std::nullopt;
         const WanLink &wan = plan.cluster.wanLinks[std::size_t(link)];
-        return Hop{m_workload.boundaryBytes(false) / nodePairThroughput(wan, plan.wan.tcpConnections).value, wan.rttMs / 2e3};
+        return Hop{m_workload.boundaryBytes(false) / m_workload.transports[std::size_t(link)].rate.value, wan.rttMs / 2e3};
     }
 
     std::vector<std::vector<DatacenterBlock>> take()
@@ -200,13 +200,14 @@ int cellFor(const Workload &workload, const SelectionOptions &options)
         return 1;
     const Seating seating(workload);
     double slowest = 0;                    // s on the slowest link between datacenters that can hold a stage
-    for (const WanLink &link : plan.cluster.wanLinks) {
+    for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
+        const WanLink &link = plan.cluster.wanLinks[i];
         const bool isUsable = std::ranges::all_of(link.between, [&](const std::string &id) {
             const int d = plan.cluster.indexOf(id);
             return d >= 0 && seating.capacity(d) > 0;
         });
         if (isUsable)
-            slowest = std::max(slowest, workload.boundaryBytes(false) / nodePairThroughput(link, plan.wan.tcpConnections).value);
+            slowest = std::max(slowest, workload.boundaryBytes(false) / workload.transports[i].rate.value);
     }
     const double forward = slowestForward(workload);
     return forward > 0 ? int(std::clamp(std::lround(slowest / forward), 1L, long(totalMicroBatches(plan)))) : 1;

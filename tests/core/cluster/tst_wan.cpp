@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cluster/wan.h"
 
+#include "core/placement/resolve.h"
+
 #include <QTest>
+
+#include "tests/support/plans.h"
 
 using namespace trainyard;
 
@@ -77,9 +81,154 @@ private slots:
         link.rttMs = 60;
         link.nodePairGbps = 4;
         link.tcpWindowMb = 3;
-        QCOMPARE(tcpConnections(link, {}), 10);   // 4e9 * 0.06 / 24e6
-        QCOMPARE(tcpConnections(link, 3), 3);
-        QCOMPARE(nodePairThroughput(link, 3).value * 8, 3 * 24e6 / 0.06);
+        WanStrategy strategy;
+        QCOMPARE(transportOf(link, strategy, builtinCatalogue()).connections, 10);   // 4e9 * 0.06 / 24e6
+        strategy.tcpConnections = 3;
+        QCOMPARE(transportOf(link, strategy, builtinCatalogue()).connections, 3);
+        QCOMPARE(transportOf(link, strategy, builtinCatalogue()).rate.value * 8, 3 * 24e6 / 0.06);
+    }
+
+    // n W / RTT with the cloud's window. AWS: iperf3 -P32 from Oregon; GCP: one stream (cirquit/hivemind-multi-cloud).
+    void aCloudsWindowReachesWhatWasMeasuredThere_data()
+    {
+        QTest::addColumn<QString>("cloud");
+        QTest::addColumn<int>("connections");
+        QTest::addColumn<double>("rttMs");
+        QTest::addColumn<double>("gbps");
+        QTest::newRow("Tokyo") << "aws" << 32 << 96.0 << 3.71;
+        QTest::newRow("Seoul") << "aws" << 32 << 124.0 << 2.82;
+        QTest::newRow("London") << "aws" << 32 << 136.0 << 2.64;
+        QTest::newRow("Sydney") << "aws" << 32 << 139.0 << 2.50;
+        QTest::newRow("Frankfurt") << "aws" << 32 << 143.0 << 2.40;
+        QTest::newRow("Singapore") << "aws" << 32 << 163.0 << 2.05;
+        QTest::newRow("GCP 103 ms") << "gcp" << 1 << 103.0 << 0.21;
+        QTest::newRow("GCP 157 ms") << "gcp" << 1 << 157.0 << 0.13;
+        QTest::newRow("GCP 253 ms") << "gcp" << 1 << 253.0 << 0.08;
+    }
+
+    void aCloudsWindowReachesWhatWasMeasuredThere()
+    {
+        QFETCH(QString, cloud);
+        QFETCH(int, connections);
+        QFETCH(double, rttMs);
+        QFETCH(double, gbps);
+        WanLink link;
+        link.rttMs = rttMs;
+        link.cloud = cloud.toStdString();
+        WanStrategy strategy;
+        strategy.tcpConnections = connections;
+        const double reached = transportOf(link, strategy, builtinCatalogue()).rate.value * 8e-9;
+        QVERIFY2(std::abs(reached / gbps - 1) < 0.05, std::to_string(reached).c_str());
+        if (cloud == "aws") {   // the windows that the rows imply one by one
+            const double implied = gbps * 1e9 / 8 * rttMs * 1e-3 / connections / 1e6;
+            QVERIFY(implied > 1.30 && implied < 1.41);
+        }
+    }
+
+    void nearbyRegionsAreBoundByTheProviderInstead()
+    {
+        // Virginia 67 ms 4.56 Gbps, Ohio 49 ms 4.52: 32 windows would be more than that.
+        for (const auto &[rttMs, gbps] : { std::pair { 67.0, 4.56 }, std::pair { 49.0, 4.52 } }) {
+            WanLink link;
+            link.rttMs = rttMs;
+            link.cloud = "aws";
+            link.nodePairGbps = gbps;
+            WanStrategy strategy;
+            strategy.tcpConnections = 32;
+            QCOMPARE(transportOf(link, strategy, builtinCatalogue()).rate.value, gbps * 1e9 / 8);
+        }
+    }
+
+    void anUnknownCloudIsAnErrorThatNamesTheNearest()
+    {
+        Plan plan = test::threeSites(2);
+        plan.cluster.wanLinks[1].cloud = "azur";
+        const auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
+        QVERIFY(!workload);
+        QCOMPARE(workload.error().front().where, std::string("cluster.wan_links[1].cloud"));
+        QCOMPARE(workload.error().front().right, std::string("\"azure\"?"));
+    }
+
+    // Mean window in segments, tables 1 (RTT 0.1 s) and 2 (RTT 0.01 s) of RFC 9438, C = 0.4.
+    void lossesLeaveTheWindowOfTheRfc_data()
+    {
+        QTest::addColumn<double>("rttMs");
+        QTest::addColumn<double>("loss");
+        QTest::addColumn<double>("segments");
+        QTest::newRow("100 ms, 1e-2") << 100.0 << 1e-2 << 12.0;
+        QTest::newRow("100 ms, 1e-3") << 100.0 << 1e-3 << 38.0;
+        QTest::newRow("100 ms, 1e-4") << 100.0 << 1e-4 << 187.0;
+        QTest::newRow("100 ms, 1e-5") << 100.0 << 1e-5 << 1054.0;
+        QTest::newRow("100 ms, 1e-6") << 100.0 << 1e-6 << 5926.0;
+        QTest::newRow("100 ms, 1e-7") << 100.0 << 1e-7 << 33325.0;
+        QTest::newRow("10 ms, 1e-4") << 10.0 << 1e-4 << 120.0;
+        QTest::newRow("10 ms, 1e-6") << 10.0 << 1e-6 << 1200.0;
+        QTest::newRow("10 ms, 1e-7") << 10.0 << 1e-7 << 5926.0;
+    }
+
+    void lossesLeaveTheWindowOfTheRfc()
+    {
+        QFETCH(double, rttMs);
+        QFETCH(double, loss);
+        QFETCH(double, segments);
+        const double window = lossWindowSegments(loss, milliseconds(rttMs));
+        QVERIFY2(std::abs(window / segments - 1) < 0.01, std::to_string(window).c_str());
+    }
+
+    void moreLossMoreRoundTripOrLessBandwidthIsNeverFaster()
+    {
+        for (const CongestionControl congestion : { CongestionControl::Cubic, CongestionControl::Bbr }) {
+            for (const Auto<int> connections : { Auto<int> {}, Auto<int> { 8 } }) {
+                WanStrategy strategy;
+                strategy.congestion = congestion;
+                strategy.tcpConnections = connections;
+                const auto at = [&](double loss, double rttMs, double gbps) {
+                    WanLink link;
+                    link.lossRate = loss;
+                    link.rttMs = rttMs;
+                    link.nodePairGbps = gbps;
+                    return transportOf(link, strategy, builtinCatalogue()).rate.value;
+                };
+                for (double loss = 1e-8; loss < 0.2; loss *= 3) {
+                    for (double rtt = 1; rtt < 300; rtt *= 2.3) {
+                        QVERIFY(at(loss, rtt, 5) <= at(loss / 3, rtt, 5) * (1 + 1e-9));
+                        QVERIFY(at(loss, rtt * 1.3, 5) <= at(loss, rtt, 5) * (1 + 1e-9));
+                        QVERIFY(at(loss, rtt, 6) >= at(loss, rtt, 5));
+                    }
+                }
+                QVERIFY(at(0.21, 40, 5) <= at(0.19, 40, 5));   // beyond BBR's threshold it gives way too
+            }
+        }
+    }
+
+    void lossSlowsCubicDownAndNotBbr()
+    {
+        WanLink link;
+        link.rttMs = 40;
+        link.lossRate = 1e-3;
+        WanStrategy strategy;
+        strategy.tcpConnections = 17;
+        // Reno-friendly: 1.2 / sqrt(p) = 38 segments of 1448 bytes a round trip, 17 times
+        const Transport cubic = transportOf(link, strategy, builtinCatalogue());
+        QVERIFY(cubic.lossBound);
+        QVERIFY(std::abs(cubic.rate.value / (17 * 1.2 / std::sqrt(1e-3) * 1448 / 0.04 * 0.999) - 1) < 1e-9);
+        strategy.congestion = CongestionControl::Bbr;
+        const Transport bbr = transportOf(link, strategy, builtinCatalogue());
+        QVERIFY(!bbr.lossBound);
+        QCOMPARE(bbr.rate.value, 5e9 / 8 * 0.999);
+    }
+
+    void autoFillsThePairUnderLossToo()
+    {
+        WanLink link;
+        link.rttMs = 40;
+        link.lossRate = 1e-5;
+        const Transport pair = transportOf(link, {}, builtinCatalogue());
+        QVERIFY(pair.connections > 17);
+        QVERIFY(std::abs(pair.rate.value / (5e9 / 8 * (1 - 1e-5)) - 1) < 1e-9);
+        WanStrategy fewer;
+        fewer.tcpConnections = pair.connections - 1;
+        QVERIFY(transportOf(link, fewer, builtinCatalogue()).rate < pair.rate);
     }
 
     void egressIsTheLinksElseTheRegionsElseTheDefault()

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/wan_path.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+int direction(const Cluster &cluster, const WanLink &link, int from)
+{
+    return link.between[0] == cluster.datacenters[std::size_t(from)].id ? 0 : 1;
+}
+
+BytesPerSecond nodeRate(const Workload &workload, int link, StageSeat seat)
+{
+    const BytesPerSecond nics = gbitsPerSecond(workload.fabricGbps(seat)) * workload.pool(seat).gpusPerNode;
+    return std::min(workload.transports[std::size_t(link)].rate, nics);
+}
+
+WanPath wanPath(const Workload &workload, StageSeat from, StageSeat to)
+{
+    const Cluster &cluster = workload.plan->cluster;
+    WanPath path;
+    path.link = cluster.linkBetween(cluster.datacenters[std::size_t(from.datacenter)].id, cluster.datacenters[std::size_t(to.datacenter)].id);
+    if (path.link < 0)
+        return path;
+    const WanLink &link = cluster.wanLinks[std::size_t(path.link)];
+    path.way = direction(cluster, link, from.datacenter);
+    path.nodePair = std::min(nodeRate(workload, path.link, from), nodeRate(workload, path.link, to));
+    path.latency = milliseconds(link.rttMs / 2);
+    return path;
+}
+
+} // namespace trainyard

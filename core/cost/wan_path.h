@@ -1,0 +1,25 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One node pair across datacenters, one direction: which link it takes and what it reaches. docs/model.md, "WAN".
+
+#include "core/base/units.h"
+#include "core/placement/resolve.h"
+
+namespace trainyard {
+
+struct WanPath {
+    int link = -1;                 // index into Cluster::wanLinks; negative: no link joins the two
+    int way = 0;                   // 0: from the first to the second of `between`
+    BytesPerSecond nodePair{};     // the transport's rate, bounded by the NICs of either node
+    Seconds latency{};             // RTT / 2
+};
+
+[[nodiscard]] WanPath wanPath(const Workload &workload, StageSeat from, StageSeat to);
+
+/// Which of the link's two directions leads away from a datacenter.
+[[nodiscard]] int direction(const Cluster &cluster, const WanLink &link, int from);
+
+/// What one node may put on the link: its NICs carry WAN and fabric traffic alike.
+[[nodiscard]] BytesPerSecond nodeRate(const Workload &workload, int link, StageSeat seat);
+
+} // namespace trainyard

@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The datacenters that hold replicas of one stage, and the way on which their gradients pass them all: a ring over WAN
+// links where there is one, else a chain there and back, else a tree of direct links, up and down.
+
+#include "core/cost/wan_path.h"
+
+#include <vector>
+
+namespace trainyard {
+
+struct ReplicaSite {
+    int datacenter = 0;
+    StageSeat seat;                // of one of its replicas
+    int nodes = 0;                 // that hold replicas of the stage
+    int ranks = 0;                 // replicas, times context ranks
+};
+
+/// In the order of the datacenters. Two stages that hold copies of the same layers count together.
+[[nodiscard]] std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage);
+
+/// Whether a datacenter's replicas train alone for some steps: local SGD, and whole pipelines in different datacenters.
+[[nodiscard]] bool trainsLocally(const Workload &workload);
+
+/// Whether one ring joins all ranks of a stage. Not under local SGD, which exchanges datacenter by datacenter, nor where
+/// layers scatter their gradients on their own (ZeRO-2 on): that leaves nothing to a ring at the end.
+[[nodiscard]] bool reducesFlat(const Workload &workload, const std::vector<ReplicaSite> &sites);
+
+/// Ranks that share one set of states of a stage under ZeRO: those of one datacenter, the smallest that holds any.
+[[nodiscard]] int shardRanks(const Workload &workload, int stage);
+
+struct SiteRoute {
+    std::vector<WanPath> hops;     // a ring: each in one direction; else each link once, used both ways
+    std::vector<int> nodePairs;    // of each hop, that send side by side
+    bool isRing = false;
+    [[nodiscard]] Seconds latency() const;   // of all hops, one way
+};
+
+/// The order in which `gradient` is reduced soonest. `wholeNodes`: every node of a site sends (hierarchical); else one node
+/// pair carries a hop. `sharing`: reductions that use a link at once, for its capacity.
+[[nodiscard]] SiteRoute siteRoute(const Workload &workload, std::vector<ReplicaSite> sites, Bytes gradient, bool wholeNodes, int sharing);
+
+} // namespace trainyard
