@@ -2,6 +2,7 @@
 #include "core/evaluate/problems.h"
 
 #include "core/cost/iteration_costs.h"
+#include "core/evaluate/wan_notes.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/place.h"
 #include "core/placement/seating.h"
@@ -257,6 +258,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addStandIns(problems, workload);
     addCells(problems, evaluation);
     addNotModelled(problems, *evaluation.plan);
+    addWanNotes(problems, evaluation, workload);
     addIdle(problems, evaluation);
     std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
     return problems;
