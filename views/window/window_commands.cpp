@@ -5,6 +5,7 @@
 #include "views/commands/command_palette.h"
 #include "views/commands/command_registry.h"
 #include "views/commands/shortcut_overlay.h"
+#include "views/panels/datacenter_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -68,6 +69,7 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         {"view.workload", "Go to the &workload", bench.workload, Qt::Key_5}, {"view.why", "Go to wh&y", bench.why, Qt::Key_6},
         {"view.problems", "Go to the &problems", bench.problems, Qt::Key_7},
         {"view.memory", "Go to what fills the m&emory", bench.memory, Qt::Key_8},
+        {"view.datacenters", "Go to the &datacenter selection", bench.datacenters, Qt::Key_0},
     };
     for (const auto &entry : panels)
         registry.add({.id = QLatin1String(entry.id), .group = group, .text = text(entry.label), .shortcuts = {QKeySequence(Qt::ALT | entry.key)},

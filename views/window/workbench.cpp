@@ -3,6 +3,7 @@
 
 #include "core/evaluate/confidence.h"
 #include "views/cluster/cluster_map.h"
+#include "views/panels/datacenter_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -56,14 +57,17 @@ constexpr int kStaleDelayMs = 80;
 
 Workbench::Workbench(const WindowModels &models, QWidget *parent)
     : QWidget(parent), strip(new NumberStrip), map(new ClusterMap), timeline(new TimelineView), curves(new CurvesPanel),
-      strategies(new StrategyPanel(models.catalogue)), workload(new WorkloadEditor(models.catalogue)), why(new WhyPanel),
+      strategies(new StrategyPanel(models.catalogue)), workload(new WorkloadEditor(models.catalogue)),
+      datacenters(new DatacenterPanel), why(new WhyPanel),
       problems(new ProblemsPanel), memory(new MemoryDetails), status(new StatusLine), m_models(models),
+      m_ranking(new DatacenterRanking(models.catalogue, this)),
       m_columns(splitter(Qt::Horizontal, tr("Columns"), this)), m_left(splitter(Qt::Vertical, tr("Left column"), this)),
       m_right(splitter(Qt::Vertical, tr("Right column"), this)), m_upper(new TabbedCard(tr("How to train"))),
       m_lower(new TabbedCard(tr("What comes of it")))
 {
     arrange();
     connectEdits();
+    connectRanking();
     connectRange();
 }
 
@@ -75,6 +79,7 @@ void Workbench::arrange()
     m_left->addWidget(new Card(curves));
     m_upper->addTab(scrolled(strategies), tr("Strategies"));
     m_upper->addTab(scrolled(workload), tr("Workload"));
+    m_upper->addTab(scrolled(datacenters), tr("Datacenters"));
     m_lower->addTab(scrolled(why), tr("Why"));
     m_lower->addTab(scrolled(problems), tr("Problems"));
     m_lower->addTab(scrolled(memory), tr("Memory"));
@@ -114,6 +119,7 @@ void Workbench::connectEdits()
     takeEdits(map, true);
     takeEdits(strategies, false);
     takeEdits(workload, false);
+    takeEdits(datacenters, false);
     takeEdits(why, false);
     takeEdits(problems, false);
     EvaluationBridge &bridge = m_models.bridge;
@@ -143,6 +149,14 @@ void Workbench::connectEdits()
     connect(strip, &NumberStrip::baselinePinRequested, &bridge, &EvaluationBridge::pinBaseline);
     connect(strip, &NumberStrip::baselineUnpinRequested, &bridge, &EvaluationBridge::clearBaseline);
     connect(status, &StatusLine::problemsRequested, this, [this] { reveal(problems); });
+}
+
+void Workbench::connectRanking()
+{
+    connect(m_ranking, &DatacenterRanking::rankingChanged, datacenters, &DatacenterPanel::setSelection);
+    connect(m_ranking, &DatacenterRanking::rankingFailed, datacenters, [this](const PlanPtr &, const QString &reason) { datacenters->setFailure(reason); });
+    connect(datacenters, &DatacenterPanel::objectiveChosen, m_ranking, &DatacenterRanking::setObjective);
+    connect(datacenters, &DatacenterPanel::watched, m_ranking, &DatacenterRanking::setWatched);
 }
 
 void Workbench::connectRange()
@@ -180,9 +194,12 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         workload->setPlan(plan);
         why->setPlan(plan);
         problems->setPlan(plan);
+        datacenters->setPlan(plan);
         m_models.effects.setPlan(plan);
     }
     m_models.bridge.request(plan, isPreview ? Urgency::Hover : Urgency::Settle);
+    if (!m_isPanelPreview)         // what the pointer rests on must not move away
+        m_ranking->setPlan(plan, isPreview ? Urgency::Hover : Urgency::Settle);
     showBaseline();
 }
 

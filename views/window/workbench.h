@@ -18,6 +18,8 @@ namespace trainyard {
 
 class ClusterMap;
 class CurvesPanel;
+class DatacenterPanel;
+class DatacenterRanking;
 class MemoryDetails;
 class NumberStrip;
 class ProblemsPanel;
@@ -46,6 +48,7 @@ public:
     CurvesPanel *const curves;
     StrategyPanel *const strategies;
     WorkloadEditor *const workload;
+    DatacenterPanel *const datacenters;
     WhyPanel *const why;
     ProblemsPanel *const problems;
     MemoryDetails *const memory;
@@ -64,6 +67,7 @@ protected:
 private:
     void arrange();
     void connectEdits();
+    void connectRanking();
     void connectRange();
     template <class Panel>
     void takeEdits(Panel *panel, bool isMap);
@@ -75,6 +79,7 @@ private:
     void alignCurves();                    // one time axis for timeline and curves
 
     WindowModels m_models;
+    DatacenterRanking *m_ranking;
     bool m_isPanelPreview = false;         // a panel's own control is being tried: that panel must not change under the pointer
     bool m_isArranged = false;
     QTimer m_staleDelay;                   // what is there in the blink of an eye need not be announced

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/datacenter_panel.h"
+
+#include "models/text/format.h"
+#include "views/panels/datacenter_row.h"
+#include "views/panels/hover_button.h"
+#include "views/panels/panel_parts.h"
+#include "views/theme/theme.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+namespace trainyard {
+
+DatacenterPanel::DatacenterPanel(QWidget *parent)
+    : QWidget(parent), m_heading(new PanelHeading(tr("Datacenter selection"), {}, this)), m_objective(new QComboBox(this)),
+      m_legend(new QWidget(this)), m_sentence(new TextLine({}, Ink::Muted, this)), m_remarks(new TextLine({}, Ink::Muted, this)), m_list(new QVBoxLayout)
+{
+    setFont(uiFont(-1));
+    setAccessibleName(tr("Datacenter selection"));
+    QVBoxLayout *layout = panelLayout(this);
+    m_objective->addItem(tr("by throughput"), int(SelectionObjective::Throughput));
+    m_objective->addItem(tr("by cost"), int(SelectionObjective::Cost));
+    m_objective->setAccessibleName(tr("Rank datacenters by"));
+    m_objective->setToolTip(tr("What the options are ranked by. Cost counts the GPUs that an option uses, and egress; the top line counts every GPU of the cluster."));
+    auto *top = new QHBoxLayout;
+    top->setSpacing(Theme::kGap);
+    top->addWidget(m_heading, 1);
+    top->addWidget(m_objective);
+    auto *legend = new QHBoxLayout(m_legend);
+    legend->setContentsMargins(0, 0, 0, 0);
+    legend->setSpacing(Theme::kGap);
+    auto *mark = new FrontMark(m_legend);
+    mark->setOnFront(true);
+    legend->addWidget(mark);
+    auto *meaning = new TextLine(tr("no other option is both faster and cheaper"), Ink::Faint, m_legend);
+    meaning->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    legend->addWidget(meaning, 1);
+    auto *paid = new TextLine(tr("$ of the GPUs in use"), Ink::Faint, m_legend);
+    legend->addWidget(paid);
+    m_sentence->setWrapped(true);
+    m_remarks->setWrapped(true);
+    m_list->setSpacing(0);
+    layout->addLayout(top);
+    layout->addWidget(m_sentence);
+    layout->addLayout(m_list);
+    layout->addWidget(m_legend);
+    layout->addWidget(m_remarks);
+    layout->addStretch(1);
+    connect(m_objective, &QComboBox::activated, this, [this](int index) { Q_EMIT objectiveChosen(SelectionObjective(m_objective->itemData(index).toInt())); });
+    auto *copy = new QAction(tr("Copy as TSV"), this);
+    connect(copy, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(toTsv()); });
+    addAction(copy);
+    setContextMenuPolicy(Qt::ActionsContextMenu);
+    refresh();
+}
+
+void DatacenterPanel::setPlan(PlanPtr plan)
+{
+    m_plan = std::move(plan);
+    refresh();
+}
+
+void DatacenterPanel::setSelection(SelectionPtr selection)
+{
+    m_selection = std::move(selection);
+    refresh();
+}
+
+void DatacenterPanel::setFailure(const QString &reason)
+{
+    m_selection.reset();
+    showRows(0);
+    showSentence(reason.isEmpty() ? tr("This plan cannot be evaluated.") : tr("This plan cannot be evaluated: %1.").arg(reason));
+}
+
+void DatacenterPanel::refresh()
+{
+    if (!m_selection) {
+        showRows(0);
+        showSentence(tr("Trying datacenters and numbers of replicas…"));
+        return;
+    }
+    const Selection &s = *m_selection;
+    showRows(s.options.size());
+    if (!s.nothingToSelect.empty())
+        showSentence(QString::fromStdString(s.nothingToSelect) + tr(" Add a second one on the map to compare."));
+    else if (s.options.empty())
+        showSentence(tr("No datacenters, along WAN links, hold all stages of one replica."));
+    else
+        showSentence({});
+    const SelectionOption *current = s.current >= 0 ? &s.options[std::size_t(s.current)] : nullptr;
+    for (std::size_t i = 0; i < s.options.size(); ++i) {
+        m_rows[i]->setOption(s.options[i], s, current);
+        m_rows[i]->setApplicable(!m_plan || s.plan == m_plan);
+    }
+    m_heading->note->setText(s.screened > 0 ? tr("%1 of %2 simulated").arg(s.options.size()).arg(s.screened) : QString());
+    QStringList remarks;
+    for (const std::string &remark : s.remarks)
+        remarks << QString::fromStdString(remark);
+    m_remarks->setText(remarks.join(u'\n'));
+    m_remarks->setVisible(!remarks.isEmpty());
+}
+
+void DatacenterPanel::showRows(std::size_t count)
+{
+    while (m_rows.size() < count) {
+        auto *row = new DatacenterRow(this);
+        connect(row, &DatacenterRow::applied, this, &DatacenterPanel::editCommitted);
+        connect(row, &DatacenterRow::previewed, this, &DatacenterPanel::editPreviewed);
+        connect(row, &DatacenterRow::previewEnded, this, &DatacenterPanel::editCancelled);
+        m_list->addWidget(row);
+        m_rows.push_back(row);
+    }
+    for (std::size_t i = 0; i < m_rows.size(); ++i)
+        m_rows[i]->setVisible(i < count);
+    m_legend->setVisible(count > 0);
+    m_objective->setVisible(count > 0);
+    if (count == 0) {
+        m_heading->note->setText({});
+        m_remarks->setVisible(false);
+    }
+}
+
+void DatacenterPanel::showSentence(const QString &text)
+{
+    m_sentence->setText(text);
+    m_sentence->setVisible(!text.isEmpty());
+}
+
+QString DatacenterPanel::toTsv() const
+{
+    QStringList lines{tr("datacenters\tcells\tcell\tsequences/s\tUSD per million tokens\tegress USD per million tokens\twaits for\tPareto\tcurrent")};
+    if (!m_selection)
+        return lines.join(u'\n');
+    for (const SelectionOption &o : m_selection->options)
+        lines << QStringList{QString::fromStdString(blocksText(o.blocks, m_selection->plan->cluster)), QString::number(o.cells), QString::number(o.cell),
+                             QString::number(o.sequencesPerSecond), QString::number(o.usdPerMillionTokens),
+                             QString::number(o.egressUsdPerMillionTokens()), QString::fromLatin1(toString(o.bound)),
+                             o.isOnFront ? tr("yes") : QString(), o.isCurrent ? tr("yes") : QString()}.join(u'\t');
+    return lines.join(u'\n') + u'\n';
+}
+
+void DatacenterPanel::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    Q_EMIT watched(true);
+}
+
+void DatacenterPanel::hideEvent(QHideEvent *event)
+{
+    QWidget::hideEvent(event);
+    Q_EMIT watched(false);
+}
+
+} // namespace trainyard
