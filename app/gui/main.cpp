@@ -4,6 +4,7 @@
 #include "app/gui/screenshot.h"
 #include "core/catalogue/catalogue.h"
 #include "models/sample_plans.h"
+#include "views/panels/datacenter_panel.h"
 #include "views/theme/theme.h"
 #include "views/window/file_actions.h"
 #include "views/window/main_window.h"
@@ -54,6 +55,8 @@ int run(QApplication &application, const Options &options)
     else
         window.files().openAtStart(options.plan);
     window.show();
+    if (options.showsDatacenters)
+        window.workbench().reveal(window.workbench().datacenters);
     if (options.showsValidation) {
         // Opening a plan brings the workbench; the page that was asked for comes after it.
         QObject::connect(&document, &PlanDocument::replaced, &window, [&window] { window.showValidation(); }, Qt::SingleShotConnection);

@@ -18,6 +18,7 @@ struct Options {
     QString screenshot;                    // path of a PNG; empty: show the window
     QSize size{1440, 900};                 // of the screenshot
     bool showsValidation = false;          // the validation page instead of the workbench
+    bool showsDatacenters = false;         // the workbench with the ranking of datacenters in front
     std::optional<ThemeKind> theme;
 };
 

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostForAllOrders = 6;
 /// Every feasible number of cells with every set of datacenters that can hold them, in its best order.
 [[nodiscard]] std::vector<SelectionOption> candidates(const Workload &workload, int cell, const SelectionOptions &options);
 
-/// Indices of screened options, best first, by what is known of them: closed form or simulated.
+/// Indices of screened options, best first, by the closed form.
 struct Orders { std::vector<std::size_t> fast, cheap; };
 [[nodiscard]] Orders ordersOf(const std::vector<SelectionOption> &screened);
 

@@ -56,11 +56,12 @@ public:
                 return std::unexpected(Errors{kCancelled});
             screen(option);
         }
+        const Orders orders = ordersOf(screened);
         for (const std::size_t i : worthSimulating(screened, m_result.plan->cluster.datacenters.size(), m_options)) {
             if (auto done = simulate(screened[i]); !done)
                 return std::unexpected(done.error());
         }
-        if (auto done = simulateUntilFeasible(screened); !done)
+        if (auto done = simulateUntilFeasible(screened, orders); !done)
             return std::unexpected(done.error());
         std::erase_if(screened, [](const SelectionOption &option) { return !option.isSimulated; });
         m_result.options = std::move(screened);
@@ -181,9 +182,8 @@ private:
     }
 
     /// Memory is not screened: where the best by an objective does not fit, the next ones are tried.
-    ExpectedAll<void> simulateUntilFeasible(std::vector<SelectionOption> &screened)
+    ExpectedAll<void> simulateUntilFeasible(std::vector<SelectionOption> &screened, const Orders &orders)
     {
-        const Orders orders = ordersOf(screened);
         for (const std::vector<std::size_t> *order : {&orders.fast, &orders.cheap}) {
             int tries = 0;
             for (const std::size_t i : *order) {

@@ -18,7 +18,7 @@ namespace trainyard {
 
 DatacenterPanel::DatacenterPanel(QWidget *parent)
     : QWidget(parent), m_heading(new PanelHeading(tr("Datacenter selection"), {}, this)), m_objective(new QComboBox(this)),
-      m_legend(new QWidget(this)), m_sentence(new TextLine({}, Ink::Muted, this)), m_remarks(new TextLine({}, Ink::Muted, this)), m_list(new QVBoxLayout)
+      m_header(new DatacenterColumns(this)), m_legend(new QWidget(this)), m_sentence(new TextLine({}, Ink::Muted, this)), m_remarks(new TextLine({}, Ink::Muted, this)), m_list(new QVBoxLayout)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Datacenter selection"));
@@ -40,16 +40,28 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     auto *meaning = new TextLine(tr("no other option is both faster and cheaper"), Ink::Faint, m_legend);
     meaning->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     legend->addWidget(meaning, 1);
-    auto *paid = new TextLine(tr("$ of the GPUs in use"), Ink::Faint, m_legend);
-    legend->addWidget(paid);
+    m_header->setInk(int(Ink::Faint));
+    m_header->replicas->setText(tr("replicas"));
+    m_header->replicas->setShortText(tr("repl."));
+    m_header->replicas->setToolTip(tr("Data-parallel replicas; cells × pipelines of a cell where they take turns on the WAN."));
+    m_header->rate->setText(tr("seq/s"));
+    m_header->change->setText(tr("change"));
+    m_header->change->setToolTip(tr("Against the plan as it is, in what the options are ranked by."));
+    m_header->cost->setText(tr("$/Mtok"));
+    m_header->cost->setToolTip(tr("Of the GPUs that the option uses, and egress. The top line counts every GPU of the cluster."));
+    m_header->egress->setText(tr("egress"));
+    m_header->egress->setToolTip(tr("The part of it that leaves the datacenters, per million tokens."));
+    m_header->bound->setText(tr("waits for"));
+    m_header->bound->setToolTip(tr("What one micro-batch more would wait for: the slowest stage, the link, or micro-batches in flight."));
     m_sentence->setWrapped(true);
     m_remarks->setWrapped(true);
     m_list->setSpacing(0);
     layout->addLayout(top);
     layout->addWidget(m_sentence);
+    layout->addWidget(m_remarks);
+    layout->addWidget(m_header);
     layout->addLayout(m_list);
     layout->addWidget(m_legend);
-    layout->addWidget(m_remarks);
     layout->addStretch(1);
     connect(m_objective, &QComboBox::activated, this, [this](int index) { Q_EMIT objectiveChosen(SelectionObjective(m_objective->itemData(index).toInt())); });
     auto *copy = new QAction(tr("Copy as TSV"), this);
@@ -86,19 +98,27 @@ void DatacenterPanel::refresh()
         return;
     }
     const Selection &s = *m_selection;
-    showRows(s.options.size());
+    std::vector<const SelectionOption *> shown;   // what does not fit is of interest only where it is the plan
+    for (const SelectionOption &option : s.options)
+        if (option.isFeasible || option.isCurrent)
+            shown.push_back(&option);
+    showRows(shown.size());
     if (!s.nothingToSelect.empty())
         showSentence(QString::fromStdString(s.nothingToSelect) + tr(" Add a second one on the map to compare."));
     else if (s.options.empty())
         showSentence(tr("No datacenters, along WAN links, hold all stages of one replica."));
+    else if (s.bestThroughput < 0)
+        showSentence(tr("None of the %1 options tried can be trained: %2.").arg(s.options.size()).arg(QString::fromStdString(s.options.front().infeasibleBecause)));
     else
         showSentence({});
-    const SelectionOption *current = s.current >= 0 ? &s.options[std::size_t(s.current)] : nullptr;
-    for (std::size_t i = 0; i < s.options.size(); ++i) {
-        m_rows[i]->setOption(s.options[i], s, current);
+    const SelectionOption *current = s.current >= 0 && s.options[std::size_t(s.current)].isFeasible ? &s.options[std::size_t(s.current)] : nullptr;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        m_rows[i]->setOption(*shown[i], s, current);
         m_rows[i]->setApplicable(!m_plan || s.plan == m_plan);
     }
     m_heading->note->setText(s.screened > 0 ? tr("%1 of %2 simulated").arg(s.options.size()).arg(s.screened) : QString());
+    m_heading->note->setShortText(tr("%1 of %2").arg(s.options.size()).arg(s.screened));
+    m_heading->note->setToolTip(tr("Options that were simulated, of all that were looked at in closed form."));
     QStringList remarks;
     for (const std::string &remark : s.remarks)
         remarks << QString::fromStdString(remark);
@@ -118,6 +138,7 @@ void DatacenterPanel::showRows(std::size_t count)
     }
     for (std::size_t i = 0; i < m_rows.size(); ++i)
         m_rows[i]->setVisible(i < count);
+    m_header->setVisible(count > 0);
     m_legend->setVisible(count > 0);
     m_objective->setVisible(count > 0);
     if (count == 0) {

@@ -15,6 +15,7 @@ class QVBoxLayout;
 
 namespace trainyard {
 
+class DatacenterColumns;
 class DatacenterRow;
 class PanelHeading;
 class TextLine;
@@ -50,6 +51,7 @@ private:
     SelectionPtr m_selection;
     PanelHeading *m_heading;
     QComboBox *m_objective;
+    DatacenterColumns *m_header;
     QWidget *m_legend;
     TextLine *m_sentence, *m_remarks;
     QVBoxLayout *m_list;

@@ -8,8 +8,8 @@
 #include "views/theme/theme.h"
 
 #include <QGridLayout>
+#include <QHBoxLayout>
 #include <QPainter>
-#include <QStyle>
 
 #include <cmath>
 
@@ -17,24 +17,14 @@ namespace trainyard {
 
 namespace {
 
-QString rateText(double perSecond)
-{
-    return QObject::tr("%1 seq/s").arg(QString::number(perSecond, 'g', 3));
-}
-
 QString boundText(Bound bound)
 {
-    return bound == Bound::Compute ? QObject::tr("compute-bound") : bound == Bound::Link ? QObject::tr("link-bound") : QObject::tr("in-flight-bound");
+    return bound == Bound::Compute ? QObject::tr("compute") : bound == Bound::Link ? QObject::tr("link") : QObject::tr("in flight");
 }
 
-QString detailText(const SelectionOption &option)
+QString replicasText(const SelectionOption &option)
 {
-    if (!option.isFeasible)
-        return QString::fromStdString(option.infeasibleBecause);
-    const QString replicas = option.cell > 1 ? QObject::tr("%1 cells × %2").arg(option.cells).arg(option.cell)
-        : option.cells == 1 ? QObject::tr("1 replica") : QObject::tr("%1 replicas").arg(option.cells);
-    const QString egress = option.wanBytes > 0 ? QObject::tr("egress %1").arg(formatUsd(option.egressUsdPerMillionTokens())) : QObject::tr("no egress");
-    return QStringList{replicas, egress, boundText(option.bound)}.join(QStringLiteral(" · "));
+    return option.cell > 1 ? QStringLiteral("%1 × %2").arg(option.cells).arg(option.cell) : QString::number(option.cells);
 }
 
 QString tooltip(const SelectionOption &option)
@@ -70,36 +60,56 @@ EffectText changeText(const SelectionOption &option, const SelectionOption *curr
 
 } // namespace
 
+DatacenterColumns::DatacenterColumns(QWidget *parent)
+    : QWidget(parent), replicas(new TextLine({}, Ink::Muted, this)), rate(new TextLine({}, Ink::Text, this)), change(new TextLine({}, Ink::Muted, this)),
+      cost(new TextLine({}, Ink::Text, this)), egress(new TextLine({}, Ink::Muted, this)), bound(new TextLine({}, Ink::Muted, this))
+{
+    auto *layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(Theme::kGap);
+    const QFontMetrics metrics(uiFont(-1));
+    const auto add = [&](TextLine *line, const char *widest, int stretch) {
+        line->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+        line->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+        line->setMinimumWidth(metrics.horizontalAdvance(QString::fromUtf8(widest)) + 2);
+        layout->addWidget(line, stretch);
+    };
+    add(replicas, "replicas", 3);
+    add(rate, "0000", 3);
+    add(change, "−00.0 %", 4);
+    add(cost, "$/Mtok", 4);
+    add(egress, "egress", 4);
+    add(bound, "waits for", 5);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+}
+
+void DatacenterColumns::setInk(int ink)
+{
+    for (TextLine *line : {replicas, rate, change, cost, egress, bound})
+        line->setInk(Ink(ink));
+}
+
 DatacenterRow::DatacenterRow(QWidget *parent)
-    : QWidget(parent), m_mark(new FrontMark(this)), m_name(new TextLine({}, Ink::Text, this)), m_detail(new TextLine({}, Ink::Muted, this)),
-      m_rate(new TextLine({}, Ink::Text, this)), m_cost(new TextLine({}, Ink::Muted, this)), m_change(new TextLine({}, Ink::Good, this)),
-      m_now(new TextLine(tr("now"), Ink::Accent, this)), m_apply(new HoverButton(tr("Apply"), this))
+    : QWidget(parent), m_mark(new FrontMark(this)), m_name(new TextLine({}, Ink::Text, this)), m_reason(new TextLine({}, Ink::Bad, this)),
+      m_now(new TextLine(tr("now"), Ink::Accent, this)), m_columns(new DatacenterColumns(this)), m_apply(new HoverButton(tr("Apply"), this))
 {
     auto *layout = new QGridLayout(this);
-    layout->setContentsMargins(0, 3, 0, 3);
+    layout->setContentsMargins(0, 5, 0, 5);
     layout->setHorizontalSpacing(Theme::kGap);
-    layout->setVerticalSpacing(0);
-    for (TextLine *line : {m_name, m_detail})
+    layout->setVerticalSpacing(1);
+    for (TextLine *line : {m_name, m_reason})
         line->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    for (TextLine *line : {m_rate, m_cost, m_change})
-        line->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_now->setAlignment(Qt::AlignCenter);
-    m_apply->setFixedHeight(fontMetrics().height() + 8);
-    const int button = m_apply->sizeHint().width();
-    m_now->setFixedWidth(button);
-    m_apply->setFixedWidth(button);
-    const int rate = fontMetrics().horizontalAdvance(QStringLiteral("$00.00/Mtok")) + 2;
-    m_rate->setFixedWidth(rate);
-    m_cost->setFixedWidth(rate);
-    m_change->setFixedWidth(fontMetrics().horizontalAdvance(QStringLiteral("−00.0 %")) + 4);
+    m_apply->setFixedHeight(fontMetrics().height() + 6);
+    m_now->setFixedSize(m_apply->sizeHint().width(), fontMetrics().height() + 6);
+    m_apply->setFixedWidth(m_apply->sizeHint().width());
+    m_now->setToolTip(tr("How the plan is placed now."));
     layout->addWidget(m_mark, 0, 0);
     layout->addWidget(m_name, 0, 1);
-    layout->addWidget(m_rate, 0, 2);
-    layout->addWidget(m_change, 0, 3, 2, 1, Qt::AlignVCenter);
-    layout->addWidget(m_apply, 0, 4, 2, 1, Qt::AlignVCenter);
-    layout->addWidget(m_now, 0, 4, 2, 1, Qt::AlignVCenter);
-    layout->addWidget(m_detail, 1, 1);
-    layout->addWidget(m_cost, 1, 2);
+    layout->addWidget(m_apply, 0, 2);
+    layout->addWidget(m_now, 0, 2);
+    layout->addWidget(m_columns, 1, 0, 1, 3);
+    layout->addWidget(m_reason, 1, 1, 1, 2);
     layout->setColumnStretch(1, 1);
     const auto text = [this] { return QString::fromStdString(m_option.sentence); };
     connect(m_apply, &QPushButton::clicked, this, [this, text] { Q_EMIT applied(m_option.plan, text()); });
@@ -113,31 +123,43 @@ DatacenterRow::DatacenterRow(QWidget *parent)
 void DatacenterRow::setOption(const SelectionOption &option, const Selection &selection, const SelectionOption *current)
 {
     m_option = option;
-    const QString name = QString::fromStdString(blocksText(option.blocks, selection.plan->cluster));
+    QString name = QString::fromStdString(blocksText(option.blocks, selection.plan->cluster));
+    name[0] = name[0].toUpper();
     const EffectText change = changeText(option, current, selection.objective);
+    const bool byCost = selection.objective == SelectionObjective::Cost;
     m_mark->setOnFront(option.isOnFront);
     m_name->setText(name);
-    m_detail->setText(detailText(option));
     m_name->setInk(option.isFeasible ? Ink::Text : Ink::Muted);
-    m_detail->setInk(option.isFeasible ? Ink::Muted : Ink::Bad);
-    m_rate->setText(option.seconds > 0 ? rateText(option.sequencesPerSecond) : QString());
-    m_cost->setText(option.seconds > 0 ? tr("%1/Mtok").arg(formatUsd(option.usdPerMillionTokens)) : QString());
-    const bool byCost = selection.objective == SelectionObjective::Cost;
-    m_rate->setInk(option.isFeasible && !byCost ? Ink::Text : Ink::Muted);
-    m_cost->setInk(option.isFeasible && byCost ? Ink::Text : Ink::Muted);
-    m_change->setText(change.text);
-    m_change->setInk(change.ink);
+    m_reason->setText(QString::fromStdString(option.infeasibleBecause));
+    m_reason->setVisible(!option.isFeasible);
+    m_columns->setVisible(option.isFeasible);
+    m_columns->replicas->setText(replicasText(option));
+    m_columns->rate->setText(QString::number(option.sequencesPerSecond, 'g', 3));
+    m_columns->rate->setInk(byCost ? Ink::Muted : Ink::Text);
+    m_columns->change->setText(change.text);
+    m_columns->change->setInk(change.ink);
+    m_columns->cost->setText(formatUsd(option.usdPerMillionTokens));
+    m_columns->cost->setInk(byCost ? Ink::Text : Ink::Muted);
+    m_columns->egress->setText(option.wanBytes > 0 ? formatUsd(option.egressUsdPerMillionTokens()) : QStringLiteral("–"));
+    m_columns->bound->setText(boundText(option.bound));
     m_apply->setVisible(!option.isCurrent && option.isFeasible);
     m_now->setVisible(option.isCurrent);
-    m_now->setToolTip(tr("How the plan is placed now."));
-    m_apply->setAccessibleName(tr("Apply: %1, %2, %3").arg(name, m_rate->text(), m_cost->text()));
-    setAccessibleName(tr("%1; %2; %3, %4").arg(name, m_detail->text(), m_rate->text(), m_cost->text()));
+    const QString figures = option.isFeasible ? tr("%1 replicas, %2 sequences a second, %3 per million tokens, waits for %4")
+                                                    .arg(m_columns->replicas->text(), m_columns->rate->text(), m_columns->cost->text(), m_columns->bound->text())
+                                              : m_reason->text();
+    m_apply->setAccessibleName(tr("Apply: %1, %2").arg(name, figures));
+    setAccessibleName(QStringLiteral("%1; %2").arg(name, figures));
     setToolTip(tooltip(option));
 }
 
 void DatacenterRow::setApplicable(bool applicable)
 {
     m_apply->setEnabled(applicable);
+}
+
+void DatacenterRow::paintEvent(QPaintEvent *)
+{
+    QPainter(this).fillRect(QRect(0, 0, width(), 1), theme().grid);
 }
 
 FrontMark::FrontMark(QWidget *parent) : QWidget(parent)

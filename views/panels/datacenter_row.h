@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One option of the datacenter selection in two lines: where its stages sit, how fast and how dear it is, what it waits for,
-// whether it is on the Pareto front, and a button that applies it. GUI thread.
+// One option of the datacenter selection in two lines: where its stages sit, with a button that applies it; below, in columns
+// under one header, how many replicas, how fast, how dear, and what it waits for. GUI thread.
 //
-//   ● Virginia ×3 → Ohio ×3 → Oregon ×3                     55.3 seq/s   +4.2 %  [Apply]
-//     16 × 1 replicas · egress $0.04 · compute-bound     $2.03/Mtok
+//   ● Virginia ×3 → Ohio ×3 → Oregon ×3                      [Apply]
+//      16    46.4   +4.2 %    $2.23    $0.98   in flight
 
 #include "core/selection/selection.h"
 
@@ -12,6 +12,7 @@
 
 namespace trainyard {
 
+class DatacenterColumns;
 class FrontMark;
 class HoverButton;
 class TextLine;
@@ -26,21 +27,32 @@ public:
     [[nodiscard]] const SelectionOption &option() const { return m_option; }
     [[nodiscard]] HoverButton *applyButton() const { return m_apply; }
     [[nodiscard]] TextLine *nameLine() const { return m_name; }
-    [[nodiscard]] TextLine *detailLine() const { return m_detail; }
-    [[nodiscard]] TextLine *rateLine() const { return m_rate; }
-    [[nodiscard]] TextLine *costLine() const { return m_cost; }
-    [[nodiscard]] TextLine *changeLine() const { return m_change; }
+    [[nodiscard]] TextLine *reasonLine() const { return m_reason; }   // why it cannot be chosen, instead of the columns
+    [[nodiscard]] const DatacenterColumns &columns() const { return *m_columns; }
 
 Q_SIGNALS:
     void applied(trainyard::PlanPtr next, QString text);
     void previewed(trainyard::PlanPtr next, QString text);
     void previewEnded();
 
+protected:
+    void paintEvent(QPaintEvent *event) override;   // a hairline above: a row's two lines belong together
+
 private:
     SelectionOption m_option;
     FrontMark *m_mark;
-    TextLine *m_name, *m_detail, *m_rate, *m_cost, *m_change, *m_now;
+    TextLine *m_name, *m_reason, *m_now;
+    DatacenterColumns *m_columns;
     HoverButton *m_apply;
+};
+
+/// The second line of a row, or the header over all of them: the same columns.
+class DatacenterColumns : public QWidget {
+    Q_OBJECT
+public:
+    explicit DatacenterColumns(QWidget *parent = nullptr);
+    TextLine *const replicas, *const rate, *const change, *const cost, *const egress, *const bound;
+    void setInk(int ink);                  // of all, an Ink
 };
 
 /// A full circle: on the front. An empty one: another option is both faster and cheaper. GUI thread.

@@ -55,6 +55,18 @@ private slots:
         QVERIFY2(ended.code == 0, qPrintable(ended.errors));
         QCOMPARE(QImage(path).size(), QSize(1440, 900));
     }
+    void theRankingOfDatacentersIsAPageOfItsOwn()
+    {
+        const QString plan = m_folder.filePath("plan.png"), ranking = m_folder.filePath("ranking.png");
+        QCOMPARE(run({"--screenshot", plan}).code, 0);
+        QCOMPARE(run({"--screenshot", ranking, "--page", "datacenters"}).code, 0);
+        const QImage a(plan), b(ranking);
+        QCOMPARE(b.size(), a.size());
+        const QRect map(20, 120, 900, 250), upperRight(980, 160, 440, 380);
+        QCOMPARE(a.copy(map), b.copy(map));
+        QVERIFY(a.copy(upperRight) != b.copy(upperRight));
+        QVERIFY(run({"--page", "nowhere"}).errors.contains("datacenters"));
+    }
     void aMissingPlanFailsWithOneLine()
     {
         const Ended ended = run({"--screenshot", m_folder.filePath("x.png"), m_folder.filePath("nowhere.json")});

@@ -26,7 +26,7 @@ QStringList namesOf(DatacenterPanel *panel)
 {
     QStringList names;
     for (const DatacenterRow *row : rowsOf(panel))
-        names << row->nameLine()->text() + row->rateLine()->text();
+        names << row->nameLine()->text() + row->columns().rate->text();
     return names;
 }
 
