@@ -49,7 +49,7 @@ int bestBy(const std::vector<SelectionOption> &options, auto isBetter)
 }
 
 /// Why the option with the datacenter is no better, by what differs between them.
-std::string whyNot(const SelectionOption &with, const SelectionOption &best)
+std::string whyNot(const SelectionOption &with, const SelectionOption &best, int seats)
 {
     const std::string wait = with.bound == Bound::Link ? "each micro-batch waits for the link"
         : with.bound == Bound::InFlight ? "the way across leaves too few micro-batches in flight" : "";
@@ -57,7 +57,8 @@ std::string whyNot(const SelectionOption &with, const SelectionOption &best)
         return "as many GPUs work, only further apart" + (wait.empty() ? "" : ", and " + wait);
     const std::string replicas = std::to_string(with.data()) + (with.data() == 1 ? " replica" : " replicas") + " instead of " + std::to_string(best.data());
     if (with.data() < best.data())
-        return "it has " + replicas;
+        return seats < best.data() ? "it holds no stage of more than " + std::to_string(seats) + (seats == 1 ? " replica" : " replicas") + ", the best has "
+                + std::to_string(best.data()) : "it has " + replicas;
     return "for its " + replicas + ", " + (wait.empty() ? "there are only " + std::to_string(with.microBatches) + " micro-batches each" : wait);
 }
 
@@ -76,7 +77,7 @@ std::string remarkOn(int datacenter, const SelectionOption &best, const Selectio
     if (with) {
         const std::string text = opening + "the best option with it, " + blocksText(with->blocks, workload.plan->cluster) + ", reaches "
             + valueText(*with, selection.objective) + " against " + valueText(best, selection.objective);
-        return text + ": " + whyNot(*with, best) + ".";
+        return text + ": " + whyNot(*with, best, Seating(workload).capacity(datacenter)) + ".";
     }
     if (Seating(workload).capacity(datacenter) < cell)
         return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")

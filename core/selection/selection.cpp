@@ -73,12 +73,23 @@ public:
     }
 
 private:
+    /// Without prefill in the bubbles, which leaves training as it is.
+    [[nodiscard]] ExpectedAll<EvaluationPtr> evaluateTraining(PlanPtr plan)
+    {
+        if (plan->bubbleFill.enabled) {
+            Plan alone = *plan;
+            alone.bubbleFill.enabled = false;
+            plan = std::make_shared<const Plan>(std::move(alone));
+        }
+        return evaluate(std::move(plan), m_catalogue, m_workspace, m_stop, {.keepTimeline = false, .offerFixes = false});
+    }
+
     ExpectedAll<void> addCurrent()
     {
         SelectionOption current;
         current.plan = m_workload.plan;
         current.isCurrent = true;
-        auto answer = evaluate(current.plan, m_catalogue, m_workspace, m_stop, kMetricsOnly);
+        auto answer = evaluateTraining(current.plan);
         if (!answer)
             return std::unexpected(std::move(answer.error()));
         const Layout &layout = (*answer)->layout;
@@ -90,17 +101,20 @@ private:
         return {};
     }
 
-    /// Whole pipelines in several datacenters: the other way across, for comparison.
+    /// Whole pipelines in several datacenters: the other way across, for comparison. A profile that says nothing of
+    /// parameters has no gradients to exchange, so that there is nothing to compare with.
     ExpectedAll<void> addDataAcross()
     {
         Plan plan = *m_result.plan;
+        if (plan.profile && plan.profile->parametersMb <= 0)
+            return {};
         plan.placement.mode = PlacementMode::DataAcross;
         plan.placement.stages.clear();
         plan.parallelism.data.reset();
         SelectionOption option;
         option.plan = std::make_shared<const Plan>(std::move(plan));
         option.sentence = "Select " + blocksText({}, m_result.plan->cluster);
-        const auto answer = evaluate(option.plan, m_catalogue, m_workspace, m_stop, kMetricsOnly);
+        const auto answer = evaluateTraining(option.plan);
         if (!answer && answer.error().front().code == ErrorCode::Cancelled)
             return std::unexpected(answer.error());
         if (!answer || (*answer)->layout.data == 0)
@@ -202,7 +216,7 @@ private:
 
     ExpectedAll<void> simulate(SelectionOption &option)
     {
-        auto answer = evaluate(option.plan, m_catalogue, m_workspace, m_stop, kMetricsOnly);
+        auto answer = evaluateTraining(option.plan);
         if (!answer && (m_stop.stop_requested() || answer.error().front().code == ErrorCode::Cancelled))
             return std::unexpected(std::move(answer.error()));
         option.isSimulated = true;
@@ -258,7 +272,6 @@ private:
             m_result.options.push_back(std::move(*m_current));
     }
 
-    static constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false};
     Workload m_workload;
     const Catalogue &m_catalogue;
     EvaluationWorkspace &m_workspace;

@@ -219,6 +219,9 @@ void TestSelection::aSmallSecondDatacenterHoldsNoStageAndDoesNotHelp()
     QCOMPARE(best.leftOut.front().reason, std::string("b's 3 GPUs hold no stage of 4 cells: a stage needs 8"));
     QVERIFY(mentions(selection.remarks, "Adding b does not help: "));
     plan.cluster.datacenters[1].pools.front().nodes = 1;   // not even of one cell
+    plan.wan.cell.reset();
+    QVERIFY(mentions(selected(plan).remarks, "it holds no stage of more than 1 replica, the best has 8"));
+    plan.wan.cell = 2;
     const Selection tiny = selected(plan);
     QVERIFY(mentions(tiny.remarks, "Adding b does not help: its 1 GPU holds no stage: the smallest, one cell of 2 replicas, needs 2."));
 }
@@ -241,15 +244,23 @@ void TestSelection::aDatacenterBehindASlowLinkDoesNotHelpAndTheReasonIsTheLink()
 
 void TestSelection::wholePipelinesInEachDatacenterStandBesides()
 {
-    // 4 replicas in each of two datacenters, nothing to exchange: faster than any pipeline over a link of 30 s
-    const Selection selection = selected(measured({16, 16}, 4, 32, 30));
+    // 4 replicas in each of two datacenters, hardly anything to exchange: faster than any pipeline over a link of 30 s
+    Plan plan = measured({16, 16}, 4, 32, 30);
+    plan.profile->parametersMb = 0.1;
+    const Selection selection = selected(plan);
     QVERIFY(selection.options.front().blocks.empty());
     QCOMPARE(selection.options.front().data(), 8);
     QCOMPARE(selection.options.front().plan->placement.mode == PlacementMode::DataAcross || selection.options.front().isCurrent, true);
     QVERIFY(selection.remarks.empty());    // both are of use
-    const Selection small = selected(measured({16, 3}, 4, 32, 30));   // b holds no whole pipeline
-    for (const SelectionOption &option : small.options)
-        QVERIFY(!option.blocks.empty());
+    const auto withoutBlocks = [](const Selection &s) {
+        return std::ranges::count_if(s.options, [](const SelectionOption &o) { return o.blocks.empty(); });
+    };
+    Plan small = measured({16, 3}, 4, 32, 30);   // b holds no whole pipeline
+    small.profile->parametersMb = 0.1;
+    QCOMPARE(withoutBlocks(selected(small)), 0);
+    plan.profile->parametersMb = 0;        // gradients of unknown size: no comparison
+    plan.placement.mode = PlacementMode::PipelineAcross;
+    QCOMPARE(withoutBlocks(selected(plan)), 0);
 }
 
 void TestSelection::whereTheCheapestDoesNotFitTheNextThatFitsIsFound()
