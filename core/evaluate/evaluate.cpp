@@ -8,6 +8,7 @@
 #include "core/evaluate/problems.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/place.h"
+#include "core/prefill/bubble_fill.h"
 #include "core/timeline/simulator.h"
 
 #include <algorithm>
@@ -59,8 +60,9 @@ bool isBetter(const Candidate &a, const Candidate &b)
 
 class Evaluating {
 public:
-    Evaluating(Workload workload, const Catalogue &catalogue, EvaluationWorkspace::State &state, std::stop_token stop, EvaluateOptions options)
-        : m_workload(std::move(workload)), m_catalogue(catalogue), m_state(state), m_stop(std::move(stop)), m_options(options)
+    Evaluating(Workload workload, std::optional<BubbleService> service, const Catalogue &catalogue, EvaluationWorkspace::State &state,
+               std::stop_token stop, EvaluateOptions options)
+        : m_workload(std::move(workload)), m_service(std::move(service)), m_catalogue(catalogue), m_state(state), m_stop(std::move(stop)), m_options(options)
     {
     }
 
@@ -147,6 +149,8 @@ private:
         if (m_options.keepTimeline)
             evaluation.memoryCurves = memoryCurves(m_workload, candidate.costs, candidate.memory, candidate.timeline);
         addMemoryMetrics(metrics, std::move(candidate.memory));
+        if (m_service)
+            fillBubbles(metrics, candidate.timeline, m_workload, *m_service);
         metrics.simulateMs = m_simulateMs;
         evaluation.layout = m_workload.layout;
         evaluation.problems = findProblems(evaluation, m_workload, m_catalogue, m_options.offerFixes);
@@ -164,6 +168,7 @@ private:
     }
 
     Workload m_workload;
+    std::optional<BubbleService> m_service;
     const Catalogue &m_catalogue;
     EvaluationWorkspace::State &m_state;
     std::stop_token m_stop;
@@ -187,7 +192,10 @@ ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, Ev
     auto workload = resolve(std::move(plan), catalogue);
     if (!workload)
         return std::unexpected(std::move(workload.error()));
-    return Evaluating(std::move(*workload), catalogue, workspace.state(), std::move(stop), options).run(started);
+    auto service = resolveBubbleService(*workload->plan, catalogue);
+    if (!service)
+        return std::unexpected(std::move(service.error()));
+    return Evaluating(std::move(*workload), std::move(*service), catalogue, workspace.state(), std::move(stop), options).run(started);
 }
 
 } // namespace trainyard

@@ -7,6 +7,7 @@
 #include "core/placement/place.h"
 #include "core/placement/seating.h"
 #include "core/plan/plan_io.h"
+#include "core/prefill/bubble_fill.h"
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
@@ -170,7 +171,6 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
         if (asked)
             problems.push_back({Severity::Warning, text, where, {}});
     };
-    note(plan.bubbleFill.enabled, "bubble_fill.enabled", "Prefill in bubbles is not modelled in this version: the numbers are without it");
     note(plan.memory.activationOffload != ActivationOffload::None, "memory.activation_offload",
          "Activation offload is not modelled in this version: activations are counted on the GPU");
     note(plan.memory.optimizerOffload != OptimizerOffload::None, "memory.optimizer_offload",
@@ -259,6 +259,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addCells(problems, evaluation);
     addNotModelled(problems, *evaluation.plan);
     addWanNotes(problems, evaluation, workload);
+    std::ranges::move(bubbleFillProblems(evaluation), std::back_inserter(problems));
     addIdle(problems, evaluation);
     std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
     return problems;

@@ -93,9 +93,17 @@ Json bubbleFillSchema()
 {
     using enum Kind;
     Json fill = object({ { "accepted", Count, "Requests served in bubbles" }, { "rejected", Count, "Requests turned away" },
-        { "filled_fraction", Number, "Share of bubble time that was filled" },
+        { "groups", Count, "Inference pipelines beside training" }, { "gpus", Count, "GPUs that they span" },
+        { "filled_fraction", Number, "Share of the GPUs' idle time that was filled" },
         { "prefill_tokens_per_s", Number, "Prompt tokens a second" },
+        { "dedicated_ttft_ms", Number, "Mean prefill of the accepted prompts on one GPU that does nothing else" },
+        { "ttft_inflation", Number, "Median time to first token over that" },
+        { "memory_bytes_per_gpu", Count, "Weights, keys and values beside training" },
+        { "usd_per_hour", Number, "Worth of the served tokens" },
         { "training_delay_s", Number, "Time added to the iteration" } });
+    fill["properties"]["rejected_by"] = object({ { "memory", Count, "No memory beside training" },
+        { "window", Count, "No bubble as long as a slice" }, { "full", Count, "All such bubbles taken" },
+        { "late", Count, "First token too late" } });
     fill["properties"]["ttft_ms"] = object({ { "p50", Number, "Median time to first token" }, { "p95", Number, "95th percentile" },
         { "p99", Number, "99th percentile" } });
     return fill;

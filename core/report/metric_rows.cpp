@@ -7,6 +7,30 @@
 
 namespace trainyard {
 
+namespace {
+
+void addBubbleFill(std::vector<MetricRow> &rows, const std::optional<BubbleFillMetrics> &filled)
+{
+    using enum MetricUnit;
+    const BubbleFillMetrics none, &fill = filled ? *filled : none;
+    const auto add = [&](const char *key, const char *label, MetricUnit unit, Better better, Metric value) {
+        rows.push_back({std::string("bubble_fill.") + key, label, unit, better, filled ? value : Metric()});
+    };
+    add("accepted", "Prefill requests accepted", Whole, Better::Higher, double(fill.accepted));
+    add("rejected", "Prefill requests rejected", Whole, Better::Lower, double(fill.rejected));
+    add("filled_fraction", "Idle time filled", Fraction, Better::Higher, fill.filledFraction);
+    add("prefill_tokens_per_s", "Prefill tokens per second", Number, Better::Higher, fill.prefillTokensPerSecond);
+    add("ttft_ms.p50", "Time to first token, median", Milliseconds, Better::Lower, fill.ttftP50Ms);
+    add("ttft_ms.p95", "of 95 % of requests at most", Milliseconds, Better::Lower, fill.ttftP95Ms);
+    add("ttft_ms.p99", "of 99 % of requests at most", Milliseconds, Better::Lower, fill.ttftP99Ms);
+    add("ttft_inflation", "Median over a dedicated GPU", Ratio, Better::Lower, fill.ttftInflation);
+    add("memory_bytes_per_gpu", "Memory of prefill on a GPU", Size, Better::Lower, double(fill.memoryPerGpu));
+    add("usd_per_hour", "Worth of prefill in an hour", Money, Better::Higher, fill.usdPerHour);
+    add("training_delay_s", "Training delayed by prefill", Time, Better::Lower, fill.trainingDelay);
+}
+
+} // namespace
+
 std::vector<MetricRow> metricRows(const Evaluation &evaluation)
 {
     using enum MetricUnit;
@@ -26,7 +50,7 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         for (const WanLinkUse &link : m.wanLinks)
             wanUse = std::max(*wanUse, link.utilization);
     }
-    return {
+    std::vector<MetricRow> rows{
         {"iteration_time_s", "Iteration", Time, Better::Lower, m.iterationTime},
         {"tokens_per_s", "Tokens per second", Number, Better::Higher, m.tokensPerSecond},
         {"tokens_per_s_per_gpu", "Tokens per second and GPU", Number, Better::Higher, m.tokensPerSecondPerGpu},
@@ -51,6 +75,8 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         {"cost.energy_mwh_total", "Energy", Energy, Better::Lower, m.cost.energyMwhTotal},
         {"cost.co2_t_total", "CO\u2082", Mass, Better::Lower, m.cost.co2TonsTotal},
     };
+    addBubbleFill(rows, m.bubbleFill);
+    return rows;
 }
 
 std::vector<MetricRow> breakdownRows(const Evaluation &evaluation)
@@ -82,6 +108,7 @@ std::string valueText(const MetricRow &row)
     const double value = *row.value;
     switch (row.unit) {
     case MetricUnit::Time: return secondsText(value);
+    case MetricUnit::Milliseconds: return secondsText(value * 1e-3);
     case MetricUnit::Fraction: return percentText(value);
     case MetricUnit::Size: return bytesText(value);
     case MetricUnit::Number: return countText(value);
@@ -90,6 +117,7 @@ std::string valueText(const MetricRow &row)
     case MetricUnit::Money: return usdText(value);
     case MetricUnit::Days: return plainText(value) + (value == 1 ? " day" : " days");
     case MetricUnit::Energy: return plainText(value) + " MWh";
+    case MetricUnit::Ratio: return plainText(value) + "\u00d7";
     case MetricUnit::Mass: return plainText(value) + " t";
     }
     return {};

@@ -87,6 +87,21 @@ Json cost(const CostMetrics &c)
             {"co2_t_total", finite(c.co2TonsTotal)}};
 }
 
+Json bubbleFill(const std::optional<BubbleFillMetrics> &fill)
+{
+    if (!fill)
+        return nullptr;
+    return {{"accepted", fill->accepted}, {"rejected", fill->rejected},
+            {"rejected_by", {{"memory", fill->rejectedForMemory}, {"window", fill->rejectedForWindow}, {"full", fill->rejectedAsFull},
+                             {"late", fill->rejectedAsLate}}},
+            {"groups", fill->groups}, {"gpus", fill->gpus}, {"filled_fraction", finite(fill->filledFraction)},
+            {"prefill_tokens_per_s", finite(fill->prefillTokensPerSecond)},
+            {"ttft_ms", {{"p50", finite(fill->ttftP50Ms)}, {"p95", finite(fill->ttftP95Ms)}, {"p99", finite(fill->ttftP99Ms)}}},
+            {"dedicated_ttft_ms", finite(fill->dedicatedTtftMs)}, {"ttft_inflation", finite(fill->ttftInflation)},
+            {"memory_bytes_per_gpu", fill->memoryPerGpu}, {"usd_per_hour", finite(fill->usdPerHour)},
+            {"training_delay_s", finite(fill->trainingDelay)}};
+}
+
 Json layout(const Evaluation &evaluation)
 {
     const Layout &layout = evaluation.layout;
@@ -132,8 +147,8 @@ Json metricsObject(const Evaluation &evaluation)
     json["memory"] = memory(evaluation);
     json["wan"] = wan(evaluation);
     json["cost"] = cost(m.cost);
+    json["bubble_fill"] = bubbleFill(m.bubbleFill);
     // What this version does not model is absent from every plan: null, never a made-up zero.
-    json["bubble_fill"] = nullptr;
     json["jobs"] = nullptr;
     json["offload"] = nullptr;
     json["confidence"] = {{"label", m.confidence.label.empty() ? Json(nullptr) : Json(m.confidence.label)},

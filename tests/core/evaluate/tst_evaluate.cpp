@@ -247,10 +247,10 @@ void TestEvaluate::aSharedLinkSlowsItsPipelinesByItsCapacity()
 void TestEvaluate::whatIsNotModelledIsSaid()
 {
     Plan plan = oneSite(8);
-    plan.bubbleFill.enabled = true;
+    plan.memory.activationOffload = ActivationOffload::Host;
     const auto evaluation = evaluated(plan);
     QVERIFY(std::any_of(evaluation->problems.begin(), evaluation->problems.end(),
-                        [](const Problem &p) { return p.where == "bubble_fill.enabled"; }));
+                        [](const Problem &p) { return p.where == "memory.activation_offload"; }));
     QVERIFY(evaluation->feasible());
 }
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/prefill/bubble_fill.h"
+
+#include "core/prefill/fill_metrics_internal.h"
+#include "core/prefill/trace_file.h"
+#include "core/workload/resolve_model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace trainyard {
+
+namespace {
+
+using Spans = std::vector<FreeWindow>;
+
+/// A slice on the circle of the iteration: in two where it goes on in the next one.
+void addAround(Spans &spans, Nanoseconds start, Nanoseconds length, Nanoseconds period)
+{
+    const Nanoseconds local = start % period, end = local + length;
+    spans.push_back({local, std::min(end, period)});
+    if (end > period)
+        spans.push_back({0, end - period});
+}
+
+/// What the first GPU of each seat serves.
+std::vector<Spans> firstGpuSpans(const ServingSetup &setup, const Seating &seating)
+{
+    std::vector<Spans> spans(setup.free.seats.size());
+    forEachSlice(setup, seating, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
+        if (member.gpu == 0)
+            addAround(spans[std::size_t(member.seat)], start, slice.compute, setup.free.period);
+    });
+    for (Spans &ofSeat : spans)
+        std::ranges::sort(ofSeat);
+    return spans;
+}
+
+void appendTrack(Timeline &timeline, const SeatWindows &seat, const Spans &spans)
+{
+    const auto first = std::uint32_t(timeline.spanCount());
+    for (const FreeWindow &span : spans) {
+        timeline.start.push_back(span.start);
+        timeline.end.push_back(span.end);
+    }
+    const std::size_t count = timeline.spanCount();
+    timeline.kind.resize(count, WorkKind::Prefill);
+    timeline.microBatch.resize(count, -1);
+    timeline.chunk.resize(count, 0);
+    if (!timeline.pairedMicroBatch.empty()) {
+        timeline.pairedMicroBatch.resize(count, -1);
+        timeline.pairedChunk.resize(count, 0);
+    }
+    timeline.cause.resize(count, kNoSpan);
+    timeline.trackOf.resize(count, std::uint32_t(timeline.tracks.size()));
+    if (!timeline.origin.empty())
+        timeline.origin.resize(count, kNoSpan);
+    timeline.tracks.push_back({.stream = Stream::Prefill, .pipelineClass = seat.pipelineClass, .stage = seat.stage, .first = first,
+                               .last = std::uint32_t(count)});
+    timeline.fingerprint = 0;
+}
+
+} // namespace
+
+ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan, const Catalogue &catalogue)
+{
+    const BubbleFill &fill = plan.bubbleFill;
+    if (!fill.enabled || fill.model.empty())
+        return std::nullopt;
+    BubbleService service;
+    Errors errors;
+    if (auto model = resolveModel(fill.model, plan.baseDir, catalogue)) {
+        service.model = std::move(*model);
+    } else {
+        errors.push_back(model.error());
+        if (errors.back().code == ErrorCode::UnknownName)
+            errors.back().where = "bubble_fill.model";
+    }
+    if (fill.arrivals == Arrivals::Trace) {
+        const std::filesystem::path path(fill.trace);
+        if (fill.trace.empty())
+            errors.push_back({ErrorCode::BadValue, "bubble_fill.trace", "no trace is named", "a CSV file with the columns time_s,prompt_tokens"});
+        else if (auto trace = readRequestTrace((path.is_absolute() || plan.baseDir.empty() ? path : std::filesystem::path(plan.baseDir) / path).string()))
+            service.trace = std::move(*trace);
+        else
+            errors.insert(errors.end(), trace.error().begin(), trace.error().end());
+    }
+    if (!errors.empty())
+        return std::unexpected(std::move(errors));
+    return service;
+}
+
+void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service)
+{
+    const BubbleFill &fill = workload.plan->bubbleFill;
+    if (timeline.duration <= 0 || (fill.arrivals != Arrivals::Trace && meanRequests(fill, timeline.duration) > kMostPrefillRequests))
+        return;
+    const ServingSetup setup = servingSetup(workload, timeline, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), service);
+    const Seating seating = seatRequests(setup.plan, setup.sized);
+    BubbleFillMetrics filled = fillMetrics(workload, setup, seating);
+    filled.trainingDelay = toSeconds(trainingDelay(timeline, setup, seating)).value;
+    if (metrics.gpuUtilization)
+        metrics.gpuUtilizationWithFill = *metrics.gpuUtilization + prefillGpuSeconds(setup, seating) / (metrics.gpusUsed * toSeconds(timeline.duration).value);
+    metrics.bubbleFill = filled;
+    const std::vector<Spans> spans = firstGpuSpans(setup, seating);
+    for (std::size_t s = 0; s < spans.size(); ++s) {
+        if (!spans[s].empty())
+            appendTrack(timeline, setup.free.seats[s], spans[s]);
+    }
+}
+
+} // namespace trainyard

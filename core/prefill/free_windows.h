@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// When the GPUs of a training plan have nothing to compute: the bubbles that prefill may use. Read from a simulated
+// timeline; pure functions of values. The iteration repeats, so a window may run on from its end into the next one.
+
+#include "core/placement/layout.h"
+#include "core/timeline/timeline.h"
+
+#include <vector>
+
+namespace trainyard {
+
+struct FreeWindow {                // half-open; starts inside the iteration, ends in the next one where it wraps around
+    Nanoseconds start = 0, end = 0;
+    [[nodiscard]] Nanoseconds length() const { return end - start; }
+    auto operator<=>(const FreeWindow &) const = default;
+};
+
+/// GPUs whose compute streams are alike: one stage of a class of equal pipelines.
+struct SeatWindows {
+    int pipelineClass = 0, stage = 0;
+    StageSeat seat;
+    int gpus = 0;
+    std::vector<FreeWindow> windows;   // in order of start, disjoint on the circle of the iteration
+    Nanoseconds idle = 0;              // their sum
+};
+
+struct FreeWindows {
+    Nanoseconds period = 0;        // the iteration
+    std::vector<SeatWindows> seats;
+};
+
+/// Gaps of every compute stream, exposed transfers and collectives included; `gpusPerSeat`: tensor x context.
+[[nodiscard]] FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerSeat);
+
+/// What of the windows a slice may use, `guard` before the training that follows kept free.
+[[nodiscard]] std::vector<FreeWindow> usable(const std::vector<FreeWindow> &windows, Nanoseconds guard);
+
+} // namespace trainyard

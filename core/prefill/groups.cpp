@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/prefill/groups.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace trainyard {
+
+namespace {
+
+/// GPUs one after the other until a group is full; what is left stays in `open`.
+void addGpus(std::vector<InferenceGroup> &groups, std::vector<GroupMember> &open, int seat, int from, int to, int size, bool isAligned)
+{
+    for (int gpu = from; gpu < to; ++gpu) {
+        open.push_back({seat, gpu});
+        if (int(open.size()) < size)
+            continue;
+        groups.push_back({std::move(open), isAligned});
+        open.clear();
+    }
+}
+
+} // namespace
+
+std::vector<InferenceGroup> formGroups(const FreeWindows &free, int size, bool chaining)
+{
+    std::vector<InferenceGroup> groups;
+    const auto alike = [&](const SeatWindows &seat) { return std::tie(seat.seat.datacenter, seat.seat.pool, seat.windows); };
+    std::map<std::tuple<int, int, std::vector<FreeWindow>>, std::vector<GroupMember>> open;
+    for (int s = 0; s < int(free.seats.size()); ++s) {
+        const SeatWindows &seat = free.seats[std::size_t(s)];
+        if (!seat.windows.empty())
+            addGpus(groups, open[alike(seat)], s, 0, seat.gpus, size, true);
+    }
+    if (!chaining)
+        return groups;
+    std::map<int, std::vector<GroupMember>> left;   // by datacenter
+    for (const auto &[key, members] : open) {
+        auto &here = left[std::get<0>(key)];
+        here.insert(here.end(), members.begin(), members.end());
+    }
+    for (auto &[datacenter, members] : left) {
+        std::ranges::stable_sort(members, {}, [&](const GroupMember &m) {
+            const SeatWindows &seat = free.seats[std::size_t(m.seat)];
+            return std::tuple(seat.stage, seat.pipelineClass, m.gpu);
+        });
+        std::vector<GroupMember> chain;
+        for (const GroupMember &member : members)
+            addGpus(groups, chain, member.seat, member.gpu, member.gpu + 1, size, false);
+    }
+    return groups;
+}
+
+} // namespace trainyard

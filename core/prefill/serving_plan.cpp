@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/prefill/serving_plan_internal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+struct Kind {                      // of a member: its GPU and its way to the next one
+    StageSeat seat;
+    bool isInNode = false;
+    bool operator==(const Kind &) const = default;
+};
+
+class SetupBuilder {
+public:
+    SetupBuilder(const Workload &workload, const std::vector<StageMemory> &memory, const BubbleService &service, ServingSetup &setup)
+        : m_workload(workload), m_memory(memory), m_service(service), m_setup(setup), m_fill(workload.plan->bubbleFill)
+    {
+    }
+
+    void build()
+    {
+        ServingPlan &plan = m_setup.plan;
+        plan.period = m_setup.free.period;
+        plan.weightSlice = std::llround(servedWeights(m_service.model).value / m_fill.stages);
+        plan.slo = toNanoseconds(milliseconds(m_fill.ttftSloMs));
+        plan.firstTokenFromDecode = m_fill.firstTokenFromDecode;
+        addGroups();
+        const std::vector<int> sizes = promptSizes(m_setup.requests);
+        for (const int tokens : sizes)
+            plan.sizes.push_back(promptSize(tokens));
+        for (const PrefillRequest &request : m_setup.requests)
+            m_setup.sized.push_back({request.arrival, int(std::ranges::lower_bound(sizes, request.tokens) - sizes.begin())});
+    }
+
+private:
+    void addGroups()
+    {
+        std::map<std::vector<FreeWindow>, int> windows;
+        const Nanoseconds guard = toNanoseconds(milliseconds(m_fill.guardMs));
+        std::vector<int> windowsOf;
+        for (const SeatWindows &seat : m_setup.free.seats) {
+            const auto [it, isNew] = windows.try_emplace(seat.windows, int(m_setup.plan.windows.size()));
+            if (isNew)
+                m_setup.plan.windows.push_back(usable(seat.windows, guard));
+            windowsOf.push_back(it->second);
+        }
+        // A tensor group lies in one node; GPUs of several groups meet over the fabric at the worst.
+        const bool fitsTensorGroup = m_workload.plan->parallelism.tensor % m_fill.stages == 0;
+        for (const InferenceGroup &group : m_setup.groups) {
+            ServingGroup serving;
+            serving.room = roomOf(m_setup.free.seats[std::size_t(group.members.front().seat)]);
+            for (const GroupMember &member : group.members) {
+                const SeatWindows &seat = m_setup.free.seats[std::size_t(member.seat)];
+                serving.room = std::min(serving.room, roomOf(seat));
+                serving.members.push_back({windowsOf[std::size_t(member.seat)], kindOf({seat.seat, group.isAligned && fitsTensorGroup})});
+            }
+            m_setup.plan.groups.push_back(std::move(serving));
+        }
+    }
+
+    /// What training leaves on a GPU of the seat, by the fullest class of its stage.
+    [[nodiscard]] std::int64_t roomOf(const SeatWindows &seat) const
+    {
+        const std::int64_t taken = m_memory.empty() ? 0 : m_memory.at(std::size_t(seat.stage)).device;
+        return m_workload.gpu(seat.seat).memoryBytes - taken;
+    }
+
+    int kindOf(const Kind &kind)
+    {
+        const auto known = std::ranges::find(m_kinds, kind);
+        if (known != m_kinds.end())
+            return int(known - m_kinds.begin());
+        m_kinds.push_back(kind);
+        return int(m_kinds.size() - 1);
+    }
+
+    [[nodiscard]] PromptSize promptSize(int tokens) const
+    {
+        PromptSize size;
+        size.kvSlice = std::llround(kvCacheBytes(m_service.model, tokens).value / m_fill.stages);
+        const NetworkSpec &network = builtinNetwork();
+        for (const Kind &kind : m_kinds) {
+            const GpuSpec &gpu = m_workload.gpu(kind.seat);
+            const Link fabric = fabricLink(gbitsPerSecond(m_workload.fabricGbps(kind.seat)), network);
+            const Link decode = m_fill.kvGbps ? fabricLink(gbitsPerSecond(*m_fill.kvGbps), network) : fabric;
+            size.onKind.push_back(sliceTime(gpu, m_service.model, m_fill.stages, tokens, kind.isInNode ? deviceLink(gpu, network) : fabric, decode));
+        }
+        return size;
+    }
+
+    const Workload &m_workload;
+    const std::vector<StageMemory> &m_memory;
+    const BubbleService &m_service;
+    ServingSetup &m_setup;
+    const BubbleFill &m_fill;
+    std::vector<Kind> m_kinds;
+};
+
+} // namespace
+
+std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests)
+{
+    std::set<int> lengths;
+    for (const PrefillRequest &request : requests)
+        lengths.insert(request.tokens);
+    if (lengths.size() <= kMostPromptSizes)
+        return {lengths.begin(), lengths.end()};
+    const double least = *lengths.begin(), ratio = *lengths.rbegin() / least;
+    std::set<int> sizes{*lengths.rbegin()};
+    for (std::size_t i = 0; i + 1 < kMostPromptSizes; ++i)
+        sizes.insert(int(std::ceil(least * std::pow(ratio, double(i) / (kMostPromptSizes - 1)))));
+    return {sizes.begin(), sizes.end()};
+}
+
+ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, const std::vector<StageMemory> &memory, const BubbleService &service)
+{
+    const Plan &plan = *workload.plan;
+    ServingSetup setup;
+    setup.free = freeWindows(timeline, workload.layout, plan.parallelism.tensor * plan.parallelism.context);
+    setup.groups = formGroups(setup.free, plan.bubbleFill.stages, plan.bubbleFill.chaining);
+    setup.requests = arrivals(plan.bubbleFill, timeline.duration, service.trace);
+    SetupBuilder(workload, memory, service, setup).build();
+    return setup;
+}
+
+} // namespace trainyard

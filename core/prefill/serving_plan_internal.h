@@ -1,0 +1,32 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From a training plan and its timeline to what the controller decides on: groups of GPUs with their windows and room, and
+// what each prompt length costs on them. Internal to core/prefill.
+
+#include "core/evaluate/evaluation.h"
+#include "core/placement/resolve.h"
+#include "core/prefill/bubble_fill.h"
+#include "core/prefill/controller.h"
+#include "core/prefill/groups.h"
+
+namespace trainyard {
+
+/// More lengths than that are padded to so many.
+inline constexpr std::size_t kMostPromptSizes = 32;
+
+struct ServingSetup {
+    FreeWindows free;              // guard included
+    std::vector<InferenceGroup> groups;
+    ServingPlan plan;              // its groups are those
+    std::vector<PrefillRequest> requests;
+    std::vector<SizedRequest> sized;   // the same
+};
+
+/// `memory`: bytes that training takes on each stage; empty for a profile, which counts none.
+[[nodiscard]] ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, const std::vector<StageMemory> &memory,
+                                        const BubbleService &service);
+
+/// The lengths in which prompts are served: their own where they are few, else steps of equal ratio.
+[[nodiscard]] std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests);
+
+} // namespace trainyard
