@@ -100,6 +100,8 @@ public:
             fill(evaluation, std::move(*best));
         else
             fillWithoutTime(evaluation, std::move(unseated), std::move(failures));
+        if (m_service && m_stop.stop_requested())
+            return std::unexpected(Errors{{ErrorCode::Cancelled, {}, "the evaluation was stopped", {}}});
         evaluation.metrics.evaluateMs = millisecondsSince(started);
         return std::make_shared<const Evaluation>(std::move(evaluation));
     }
@@ -150,7 +152,7 @@ private:
             evaluation.memoryCurves = memoryCurves(m_workload, candidate.costs, candidate.memory, candidate.timeline);
         addMemoryMetrics(metrics, std::move(candidate.memory));
         if (m_service)
-            fillBubbles(metrics, candidate.timeline, m_workload, *m_service);
+            fillBubbles(metrics, candidate.timeline, m_workload, *m_service, m_stop);
         metrics.simulateMs = m_simulateMs;
         evaluation.layout = m_workload.layout;
         evaluation.problems = findProblems(evaluation, m_workload, m_catalogue, m_options.offerFixes);

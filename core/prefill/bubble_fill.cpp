@@ -90,13 +90,15 @@ ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan,
     return service;
 }
 
-void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service)
+void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop)
 {
     const BubbleFill &fill = workload.plan->bubbleFill;
     if (timeline.duration <= 0 || (fill.arrivals != Arrivals::Trace && meanRequests(fill, timeline.duration) > kMostPrefillRequests))
         return;
     const ServingSetup setup = servingSetup(workload, timeline, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), service);
-    const Seating seating = seatRequests(setup.plan, setup.sized);
+    const Seating seating = seatRequests(setup.plan, setup.sized, stop);
+    if (stop.stop_requested())
+        return;
     BubbleFillMetrics filled = fillMetrics(workload, setup, seating);
     filled.trainingDelay = toSeconds(trainingDelay(timeline, setup, seating)).value;
     if (metrics.gpuUtilization)

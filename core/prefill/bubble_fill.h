@@ -8,6 +8,8 @@
 #include "core/placement/resolve.h"
 #include "core/prefill/arrivals.h"
 
+#include <stop_token>
+
 namespace trainyard {
 
 /// What the names in `bubble_fill` stand for.
@@ -21,8 +23,9 @@ struct BubbleService {
 [[nodiscard]] ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan, const Catalogue &catalogue);
 
 /// Seats the requests of one iteration, fills metrics.bubbleFill and gpuUtilizationWithFill, and appends a prefill track for
-/// each seat that serves. Needs the time and the memory metrics. Leaves all empty where there are too many requests.
-void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service);
+/// each seat that serves. Needs the time and the memory metrics. Leaves all empty where there are too many requests, and where
+/// `stop` is triggered.
+void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop = {});
 
 /// Why bubbles stay empty that the plan asks to fill, with what would help.
 [[nodiscard]] std::vector<Problem> bubbleFillProblems(const Evaluation &evaluation);

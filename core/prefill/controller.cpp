@@ -165,11 +165,15 @@ private:
 
 } // namespace
 
-Seating seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests)
+Seating seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop)
 {
+    constexpr std::uint32_t kRequestsPerStopCheck = 1024;
     Controller controller(plan);
-    for (std::uint32_t i = 0; i < requests.size(); ++i)
+    for (std::uint32_t i = 0; i < requests.size(); ++i) {
+        if (i % kRequestsPerStopCheck == 0 && stop.stop_requested())
+            break;
         controller.seat(i, requests[i]);
+    }
     return controller.finish();
 }
 

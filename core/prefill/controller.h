@@ -13,6 +13,7 @@
 
 #include <array>
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 namespace trainyard {
@@ -65,7 +66,7 @@ struct Seating {
 
 /// Seats requests, given in order of arrival. A slice lies wholly in one window; the next stage starts a hop after it
 /// ends; time to first token = wait + slices + hops (+ the last move of keys and values). Memory: weights and the keys and
-/// values of two prompts a GPU.
-[[nodiscard]] Seating seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests);
+/// values of two prompts a GPU. Where `stop` is triggered it ends early and the result is incomplete.
+[[nodiscard]] Seating seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop = {});
 
 } // namespace trainyard

@@ -133,7 +133,10 @@ private slots:
         const double slow = 4 * tf + 2 * (s + l) + 3 * s + 4 * (tr + tb) + 3 * s - tr;
         QVERIFY(std::abs(iterationOf(gpipe) - slow) < 1e-6);
         QVERIFY(iterationOf(gpipe) / iterationOf(atlas) >= 17);
-        QVERIFY(std::abs(*evaluated(atlas)->metrics.gpuUtilization - 0.45) < 0.03);
+        const auto filled = evaluated(atlas);
+        QVERIFY(std::abs(*filled->metrics.gpuUtilization - 0.45) < 0.03);
+        QVERIFY(*filled->metrics.gpuUtilizationWithFill >= 0.9);
+        QCOMPARE(filled->metrics.bubbleFill->trainingDelay, 0.0);
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Prefill in the bubbles of whole plans, from the plan's keys to the metrics.
 #include "core/prefill/bubble_fill.h"
+#include "core/prefill/controller.h"
 #include "core/timeline/analysis.h"
 
 #include <QTemporaryDir>
@@ -243,6 +244,13 @@ private slots:
         const BubbleFillMetrics &fill = *evaluation->metrics.bubbleFill;
         QCOMPARE(fill.accepted, std::int64_t(3));
         QVERIFY(std::abs(fill.prefillTokensPerSecond * *evaluation->metrics.iterationTime - (512 + 1024 + 300)) < 1e-6);
+    }
+
+    void aStopTokenEndsTheSeating()
+    {
+        std::stop_source stop;
+        stop.request_stop();
+        QVERIFY(seatRequests({.period = 10}, {{0, 0}, {1, 0}}, stop.get_token()).refused == (std::array<std::int64_t, kRefusals>{}));
     }
 
     void theSameSeedGivesTheSameNumbers()

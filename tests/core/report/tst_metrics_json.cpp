@@ -46,6 +46,26 @@ private slots:
         QVERIFY(j["memory"]["per_stage"][0]["offloaded_bytes"].is_null());
     }
 
+    void prefillInBubblesIsReported()
+    {
+        auto evaluation = test::sampleEvaluation();
+        BubbleFillMetrics fill;
+        fill.accepted = 7;
+        fill.rejected = fill.rejectedAsLate = 3;
+        fill.filledFraction = 0.25;
+        fill.ttftP95Ms = 12.5;
+        evaluation->metrics.bubbleFill = fill;
+        const json j = json::parse(metricsJson(*evaluation))["bubble_fill"];
+        for (const char *key : {"accepted", "rejected", "filled_fraction", "prefill_tokens_per_s", "ttft_ms", "training_delay_s"})
+            QVERIFY2(j.contains(key), key);
+        QCOMPARE(j["accepted"].get<int>(), 7);
+        QCOMPARE(j["rejected_by"]["late"].get<int>(), 3);
+        QCOMPARE(j["filled_fraction"].get<double>(), 0.25);
+        QCOMPARE(j["ttft_ms"]["p95"].get<double>(), 12.5);
+        QVERIFY(j["ttft_ms"]["p99"].is_null());
+        QCOMPARE(j["training_delay_s"].get<double>(), 0.0);
+    }
+
     void withoutWanLinksThereIsNoWanMetric()
     {
         auto evaluation = test::sampleEvaluation();
