@@ -2,6 +2,7 @@
 // The loop of Algorithm 1. Seats instead of GPUs are divided, so that tensor groups stay whole in nodes.
 #include "core/cluster/wan.h"
 #include "core/cost/stage_coster.h"
+#include "core/cost/wan_codec.h"
 #include "core/placement/place.h"
 #include "core/schedule/chunks.h"
 #include "core/selection/candidates_internal.h"
@@ -114,7 +115,7 @@ private:
         if (link < 0)
             return std::nullopt;
         const WanLink &wan = plan.cluster.wanLinks[std::size_t(link)];
-        return Hop{m_workload.boundaryBytes(false) / m_workload.transports[std::size_t(link)].rate.value, wan.rttMs / 2e3};
+        return Hop{m_workload.boundaryBytes(false) * activationBits(plan).share() / m_workload.transports[std::size_t(link)].rate.value, wan.rttMs / 2e3};
     }
 
     std::vector<std::vector<DatacenterBlock>> take()
@@ -207,7 +208,7 @@ int cellFor(const Workload &workload, const SelectionOptions &options)
             return d >= 0 && seating.capacity(d) > 0;
         });
         if (isUsable)
-            slowest = std::max(slowest, workload.boundaryBytes(false) / workload.transports[i].rate.value);
+            slowest = std::max(slowest, workload.boundaryBytes(false) * activationBits(plan).share() / workload.transports[i].rate.value);
     }
     const double forward = slowestForward(workload);
     return forward > 0 ? int(std::clamp(std::lround(slowest / forward), 1L, long(totalMicroBatches(plan)))) : 1;

@@ -3,6 +3,7 @@
 
 #include "core/cluster/wan.h"
 #include "core/cost/cells.h"
+#include "core/cost/wan_codec.h"
 #include "core/evaluate/estimate.h"
 #include "core/placement/place.h"
 #include "core/selection/candidates_internal.h"
@@ -187,8 +188,8 @@ private:
             const int link = plan.cluster.linkBetween(from, plan.cluster.datacenters[std::size_t(option.blocks[i].datacenter)].id);
             const std::array<double, 2> price = egressUsdPerGb(plan, m_catalogue, link);
             const int out = plan.cluster.wanLinks[std::size_t(link)].between[0] == from ? 0 : 1;
-            const double microBatches = totalMicroBatches(plan);
-            const double forth = microBatches * m_workload.boundaryBytes(false) * context, back = microBatches * m_workload.boundaryBytes(true) * context;
+            const double sent = totalMicroBatches(plan) * context * activationBits(plan).share();
+            const double forth = sent * m_workload.boundaryBytes(false), back = sent * m_workload.boundaryBytes(true);
             option.wanBytes += forth + back;
             usd += (forth * price[std::size_t(out)] + back * price[std::size_t(1 - out)]) / 1e9;
         }
