@@ -79,6 +79,17 @@ struct BubbleFillMetrics {
     double trainingDelay = 0;                  // seconds; zero, and checked
 };
 
+/// Activations that wait for the backward pass outside the GPU (SSDTrain, arXiv 2408.10013); of the GPU that moves most.
+struct OffloadMetrics {
+    double bytesPerGpu = 0;            // written in one iteration
+    double bytesRead = 0, bytesForwarded = 0;   // written = read + forwarded
+    double requiredWriteGBps = 0;      // bytes over half the iteration
+    double stall = 0;                  // seconds of the iteration that transfers add
+    double activationPeakReduction = 0;   // share of the peak without offload
+    Metric ssdLifetimeYears;           // empty without drives or endurance
+    Metric ssdUsdPerGpu;               // empty without a price
+};
+
 struct CostMetrics {
     Metric usdPerIteration, usdPerMillionTokens, usdTotal, egressUsdTotal, daysTotal, energyMwhTotal, co2TonsTotal;
 };
@@ -112,6 +123,7 @@ struct Metrics {
     double wanBytesPerIteration = 0;
     std::vector<WanLinkUse> wanLinks;
     std::optional<BubbleFillMetrics> bubbleFill;
+    std::optional<OffloadMetrics> offload;
     CostMetrics cost;
     Confidence confidence;
     std::size_t spans = 0;

@@ -175,6 +175,14 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
          "Activation offload is not modelled in this version: activations are counted on the GPU");
     note(plan.memory.optimizerOffload != OptimizerOffload::None, "memory.optimizer_offload",
          "Optimizer offload is not modelled in this version: states are counted on the GPU");
+    const MemoryStrategy &memory = plan.memory;
+    note(memory.parameterOffload != ParameterOffload::None, "memory.parameter_offload",
+         "Parameter offload is not modelled in this version: parameters are counted on the GPU");
+    note(memory.recomputeLayers || memory.recomputeNorms || memory.recomputeActivationFunction, "memory.recompute_layers",
+         "Recomputing parts of a stage or of a layer is not modelled in this version");
+    note(memory.savedActivationBits || memory.fp8Activations, "memory.saved_activation_bits",
+         "Compressed activations are not modelled in this version: they are counted as computed");
+    note(plan.workload.optimizer == Optimizer::Galore, "workload.optimizer", "GaLore's projection is not modelled in this version: its states are counted as Adam's");
     note(plan.moe.dispatch != MoeDispatch::Flat && plan.moe.dispatch != MoeDispatch::Dedup, "moe.dispatch", "Expert dispatch is modelled as flat all-to-all in this version");
     note(plan.heterogeneity.compute != Share::Even || plan.heterogeneity.state != Share::Even, "heterogeneity",
          "Balancing unequal GPUs is not modelled in this version: shares are even");

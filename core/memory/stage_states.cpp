@@ -74,6 +74,7 @@ private:
         case Optimizer::Lion: return master + 4;
         case Optimizer::Adafactor: return master + 0.1;   // row and column factors
         case Optimizer::Adam8bit: return master + k8BitMoments;
+        case Optimizer::Galore: break;   // its projection is not modelled: as Adam
         }
         return master + 8;
     }

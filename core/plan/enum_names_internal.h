@@ -11,13 +11,15 @@
 namespace trainyard::detail {
 
 inline constexpr std::array kPrecisionNames { "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4" };
-inline constexpr std::array kOptimizerNames { "adam", "sgd", "adafactor", "lion", "adam-8bit" };
+inline constexpr std::array kOptimizerNames { "adam", "sgd", "adafactor", "lion", "adam-8bit", "galore" };
 inline constexpr std::array kScheduleNames { "gpipe", "1f1b", "interleaved", "breadth-first", "zb-h1", "zb-h2", "zb-v",
     "zb-auto", "v-half", "v-min", "dualpipe", "dualpipev", "chimera", "hanayo", "varuna", "terapipe", "atlas" };
 inline constexpr std::array kPlacementModeNames { "auto", "pipeline-across", "data-across" };
 inline constexpr std::array kRecomputeNames { "none", "selective", "full" };
 inline constexpr std::array kActivationOffloadNames { "none", "host", "ssd" };
-inline constexpr std::array kOptimizerOffloadNames { "none", "host", "interleaved" };
+inline constexpr std::array kOptimizerOffloadNames { "none", "host", "interleaved", "ssd" };
+inline constexpr std::array kParameterOffloadNames { "none", "host", "ssd" };
+inline constexpr std::array kOffloadPolicyNames { "ssdtrain", "memo", "karma" };
 inline constexpr std::array kWanSharingNames { "spatial", "temporal" };
 inline constexpr std::array kFabricKindNames { "rdma", "tcp" };
 inline constexpr std::array kTurnOrderNames { "round-robin", "drain-first" };
@@ -36,6 +38,8 @@ constexpr Names namesOf(PlacementMode) { return kPlacementModeNames; }
 constexpr Names namesOf(Recompute) { return kRecomputeNames; }
 constexpr Names namesOf(ActivationOffload) { return kActivationOffloadNames; }
 constexpr Names namesOf(OptimizerOffload) { return kOptimizerOffloadNames; }
+constexpr Names namesOf(ParameterOffload) { return kParameterOffloadNames; }
+constexpr Names namesOf(OffloadPolicy) { return kOffloadPolicyNames; }
 constexpr Names namesOf(WanSharing) { return kWanSharingNames; }
 constexpr Names namesOf(FabricKind) { return kFabricKindNames; }
 constexpr Names namesOf(TurnOrder) { return kTurnOrderNames; }

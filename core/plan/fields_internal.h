@@ -30,6 +30,10 @@ void describe(V &v, std::type_identity<Ssd>)
     v.value(Key { .name = "write_gbytes_per_s", .doc = "Sequential write of one node's drives, 10^9 bytes/s", .max = 1e6, .always = true }, &Ssd::writeGBps);
     v.value(Key { .name = "read_gbytes_per_s", .doc = "Sequential read of one node's drives, 10^9 bytes/s", .max = 1e6, .always = true }, &Ssd::readGBps);
     v.value(Key { .name = "endurance_pb", .doc = "Total bytes written before wear-out, 10^15 bytes", .max = 1e6 }, &Ssd::endurancePb);
+    v.value(Key { .name = "usd", .doc = "Price of one node's drives, USD", .max = 1e9 }, &Ssd::usd);
+    v.value(Key { .name = "write_amplification", .doc = "Bytes that the drive writes for each byte sent; the rating assumes 2.5 (JESD218)", .min = 1, .max = 100 }, &Ssd::writeAmplification);
+    v.value(Key { .name = "retention_gain", .doc = "Further program/erase cycles where data need not last as long as rated: 1 is the rating", .min = 1, .max = 1e3 }, &Ssd::retentionGain);
+    v.value(Key { .name = "gpus_sharing", .doc = "GPUs behind one PCIe switch on the way to the drives", .min = 1, .max = 1024 }, &Ssd::gpusSharing);
 }
 
 template <class V>
@@ -94,6 +98,7 @@ void describe(V &v, std::type_identity<WorkloadSpec>)
     v.value(Key { .name = "micro_batch", .doc = "Sequences of one micro-batch", .min = 1, .max = 1e6, .always = true }, &WorkloadSpec::microBatch);
     v.value(Key { .name = "precision", .doc = "Number format of the matrix products", .always = true }, &WorkloadSpec::precision);
     v.value(Key { .name = "optimizer", .doc = "Optimizer, for its state and step", .always = true }, &WorkloadSpec::optimizer);
+    v.value(Key { .name = "galore_rank", .doc = "Rank of the projected gradients under galore", .min = 1, .max = 1e6 }, &WorkloadSpec::galoreRank);
     v.value(Key { .name = "training_tokens", .doc = "Tokens of the whole run; totals are null without it", .max = 1e18, .aboveMin = true }, &WorkloadSpec::trainingTokens);
 }
 
@@ -131,9 +136,17 @@ template <class V>
 void describe(V &v, std::type_identity<MemoryStrategy>)
 {
     v.value(Key { .name = "recompute", .doc = "Activations computed again in the backward pass", .always = true }, &MemoryStrategy::recompute);
+    v.value(Key { .name = "recompute_layers", .doc = "Layers of each stage that recompute, its first ones; default: all", .max = 1e6 }, &MemoryStrategy::recomputeLayers);
+    v.value(Key { .name = "recompute_norms", .doc = "Outputs of norms are computed again" }, &MemoryStrategy::recomputeNorms);
+    v.value(Key { .name = "recompute_activation_function", .doc = "Outputs of the MLP's activation function are computed again" }, &MemoryStrategy::recomputeActivationFunction);
     v.value(Key { .name = "activation_offload", .doc = "Where activations wait for the backward pass" }, &MemoryStrategy::activationOffload);
     v.automatic(Key { .name = "offload_fraction", .doc = "Share of the activations that is offloaded; auto: what can be hidden", .max = 1 }, &MemoryStrategy::offloadFraction);
+    v.value(Key { .name = "offload_policy", .doc = "How offloaded activations are chosen: ssdtrain (whole tensors), memo (a share of the tokens), karma (swap or recompute, block by block)" }, &MemoryStrategy::offloadPolicy);
     v.value(Key { .name = "optimizer_offload", .doc = "Where the optimizer state lives" }, &MemoryStrategy::optimizerOffload);
+    v.value(Key { .name = "delayed_update", .doc = "An offloaded optimizer step runs beside the next iteration, one step stale. Changes what is learned" }, &MemoryStrategy::delayedUpdate);
+    v.value(Key { .name = "parameter_offload", .doc = "Where parameters wait between their uses" }, &MemoryStrategy::parameterOffload);
+    v.value(Key { .name = "saved_activation_bits", .doc = "Bits of an activation kept for the backward pass; default: as computed. Fewer changes what is learned", .min = 1, .max = 16 }, &MemoryStrategy::savedActivationBits);
+    v.value(Key { .name = "fp8_activations", .doc = "Inputs of linear layers are kept in FP8" }, &MemoryStrategy::fp8Activations);
 }
 
 template <class V>

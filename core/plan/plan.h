@@ -25,6 +25,10 @@ using Auto = std::optional<T>;
 
 struct Ssd {
     double writeGBps = 0, readGBps = 0, endurancePb = 0;
+    double usd = 0;                       // price of one node's drives
+    double writeAmplification = 1;        // of this workload; the rating assumes JESD218's
+    double retentionGain = 1;             // further program/erase cycles where data need not last as long as rated
+    int gpusSharing = 1;                  // GPUs behind one PCIe switch on the way to the drives
     Extra extra;
     bool operator==(const Ssd &) const = default;
 };
@@ -88,7 +92,7 @@ struct Cluster {
     [[nodiscard]] int linkBetween(std::string_view a, std::string_view b) const; // either order; -1 where absent
 };
 
-enum class Optimizer : std::uint8_t { Adam, Sgd, Adafactor, Lion, Adam8bit };
+enum class Optimizer : std::uint8_t { Adam, Sgd, Adafactor, Lion, Adam8bit, Galore };
 
 struct WorkloadSpec {
     std::string model;                    // catalogue name or path of a config.json; empty where inlineModel is set
@@ -98,6 +102,7 @@ struct WorkloadSpec {
     int microBatch = 1;
     Precision precision = Precision::Bf16;
     Optimizer optimizer = Optimizer::Adam;
+    int galoreRank = 512;                 // of GaLore's projected gradients
     std::optional<double> trainingTokens;
     Extra extra;
     bool operator==(const WorkloadSpec &) const = default;
@@ -139,13 +144,26 @@ struct Placement {
 
 enum class Recompute : std::uint8_t { None, Selective, Full };
 enum class ActivationOffload : std::uint8_t { None, Host, Ssd };
-enum class OptimizerOffload : std::uint8_t { None, Host, Interleaved };
+/// How offloaded activations are chosen: whole tensors as long as their transfers hide (SSDTrain), a share of the tokens of
+/// each (MEMO), or block by block whichever of swapping and recomputing is cheaper (KARMA).
+enum class OffloadPolicy : std::uint8_t { SsdTrain, Memo, Karma };
+/// Where optimizer states live and update: on the GPU, in host memory (ZeRO-Offload), there with every few updated on the GPU
+/// (Deep Optimizer States), or on drives (ZeRO-Infinity).
+enum class OptimizerOffload : std::uint8_t { None, Host, Interleaved, Ssd };
+enum class ParameterOffload : std::uint8_t { None, Host, Ssd };
 
 struct MemoryStrategy {
     Recompute recompute = Recompute::None;
+    std::optional<int> recomputeLayers;   // of a stage, its first ones; default: all
+    bool recomputeNorms = false, recomputeActivationFunction = false;
     ActivationOffload activationOffload = ActivationOffload::None;
     Auto<double> offloadFraction;
+    OffloadPolicy offloadPolicy = OffloadPolicy::SsdTrain;
     OptimizerOffload optimizerOffload = OptimizerOffload::None;
+    bool delayedUpdate = false;           // an offloaded optimizer step runs beside the next iteration, one step stale
+    ParameterOffload parameterOffload = ParameterOffload::None;
+    std::optional<int> savedActivationBits;   // of an element kept for the backward; default: as computed
+    bool fp8Activations = false;          // inputs of linear layers are kept as their FP8 products use them
     Extra extra;
     bool operator==(const MemoryStrategy &) const = default;
 };

@@ -40,7 +40,7 @@ public:
         if (coin())
             pool.usdPerGpuHour = real(0, 9);
         if (coin())
-            pool.ssd = Ssd { real(1, 9), real(1, 9), real(0, 9), extra() };
+            pool.ssd = Ssd { real(1, 9), real(1, 9), real(0, 9), real(0, 9999), real(1, 3), real(1, 86), whole(1, 8), extra() };
         if (coin())
             pool.host = Host { real(1, 4096), real(0, 90), extra() };
         return pool;
@@ -125,7 +125,8 @@ public:
         w.globalBatch = whole(1, 10000);
         w.microBatch = whole(1, 16);
         w.precision = one(Precision::Nvfp4);
-        w.optimizer = one(Optimizer::Adam8bit);
+        w.optimizer = one(Optimizer::Galore);
+        w.galoreRank = whole(1, 2048);
         if (coin())
             w.trainingTokens = real(1, 1e14);
         w.extra = extra();
@@ -145,7 +146,15 @@ public:
             p.placement.layers = { whole(1, 40), whole(1, 40) };
         p.memory.recompute = one(Recompute::Full);
         p.memory.activationOffload = one(ActivationOffload::Ssd);
-        p.memory.optimizerOffload = one(OptimizerOffload::Interleaved);
+        p.memory.optimizerOffload = one(OptimizerOffload::Ssd);
+        p.memory.parameterOffload = one(ParameterOffload::Host);
+        p.memory.offloadPolicy = one(OffloadPolicy::Karma);
+        p.memory.recomputeNorms = coin();
+        p.memory.recomputeActivationFunction = coin();
+        p.memory.delayedUpdate = coin();
+        p.memory.fp8Activations = coin();
+        if (coin())
+            p.memory.recomputeLayers = whole(0, 40), p.memory.savedActivationBits = whole(1, 16);
         if (coin())
             p.memory.offloadFraction = real(0, 1);
         p.wan.sharing = one(WanSharing::Temporal);
