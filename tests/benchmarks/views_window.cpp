@@ -23,7 +23,7 @@ void editToScreen(benchmark::State &state, void (*change)(Plan &))
         const PlanPtr &plan = other ? after : before;
         window.document.apply(plan, QStringLiteral("edit"), QStringLiteral("benchmark"));
         while (!window.bridge.evaluation() || window.bridge.evaluation()->plan != plan)
-            QApplication::processEvents();
+            QApplication::processEvents(QEventLoop::WaitForMoreEvents);
         QApplication::processEvents();     // paints what changed and flushes, as on screen
     }
 }

@@ -182,7 +182,9 @@ MapOverlay ClusterMap::overlay() const
         overlay.band = m_gesture.band();
     } else if (m_gesture.mode() == MapGesture::Mode::Nudging && m_preview.edit()) {
         overlay.card = {m_preview.edit()->text, m_preview.verdict(m_evaluation.get())};
-        overlay.cardAt = m_gesture.at();
+        const int island = m_gesture.origin().island;   // its lower edge: the links whose round trips change lie higher
+        const QRectF frame = m_layout.islands[std::size_t(island)].frame;
+        overlay.cardAt = frame.bottomLeft() - QPointF(0, 48);
     } else if (m_gesture.mode() == MapGesture::Mode::Linking) {
         overlay.newLink = {m_gesture.pressedAt(), m_gesture.at()};
         overlay.target = m_gesture.target() == m_gesture.origin().island ? -1 : m_gesture.target();

@@ -14,7 +14,9 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <utility>
 
 namespace trainyard {
 
@@ -163,12 +165,15 @@ void StrategyPanel::rebuild()
         return;
     const Evaluation *evaluation = m_evaluation.get();
     const ModelSpec *model = evaluation && evaluation->plan && evaluation->plan->workload.model == m_plan->workload.model ? &evaluation->model : nullptr;
-    std::vector<Alternative> all = strategyAlternatives(*m_plan, m_catalogue, model);
+    if (std::exchange(m_listedFor, {m_plan, model != nullptr}) != std::pair(m_plan, model != nullptr)) {
+        std::map<std::string, std::vector<Alternative>> byGroup;
+        for (Alternative &a : strategyAlternatives(*m_plan, m_catalogue, model))
+            byGroup[a.group].push_back(std::move(a));
+        for (StrategyRow *row : m_rows)
+            row->setAlternatives(std::move(byGroup[row->group().toStdString()]));
+    }
     for (StrategyRow *row : m_rows) {
-        std::vector<Alternative> own;
-        const std::string group = row->group().toStdString();
-        std::ranges::copy_if(all, std::back_inserter(own), [&](const Alternative &a) { return a.group == group; });
-        row->setAlternatives(std::move(own), reached(group, *m_plan, evaluation));
+        row->setReached(reached(row->group().toStdString(), *m_plan, evaluation));
         row->setEffects(m_effects.get(), m_effects && m_effects->plan != m_plan);
     }
     for (NumberRow *row : m_numbers)

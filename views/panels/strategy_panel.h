@@ -53,6 +53,7 @@ private:
 
     const Catalogue &m_catalogue;
     PlanPtr m_plan;
+    std::pair<PlanPtr, bool> m_listedFor;  // the plan whose alternatives the rows have, and whether its model was known
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     std::vector<Section> m_sections;

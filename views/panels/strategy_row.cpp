@@ -10,6 +10,7 @@
 #include <QLineEdit>
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
@@ -69,18 +70,23 @@ int StrategyRow::current() const
     return it == m_alternatives.end() ? -1 : int(it - m_alternatives.begin());
 }
 
-void StrategyRow::setAlternatives(std::vector<Alternative> alternatives, const QString &reached)
+void StrategyRow::setAlternatives(std::vector<Alternative> alternatives)
 {
-    const bool same = isSameList(alternatives, reached);
+    const bool same = isSameList(alternatives);
     m_alternatives = std::move(alternatives);   // the plans differ even where the labels do not
-    m_reached = reached;
     if (!same)
         fillControl();
 }
 
-bool StrategyRow::isSameList(const std::vector<Alternative> &other, const QString &reached) const
+void StrategyRow::setReached(const QString &reached)
 {
-    return reached == m_reached && std::ranges::equal(other, m_alternatives, [](const Alternative &a, const Alternative &b) {
+    if (std::exchange(m_reached, reached) != reached)
+        fillControl();
+}
+
+bool StrategyRow::isSameList(const std::vector<Alternative> &other) const
+{
+    return std::ranges::equal(other, m_alternatives, [](const Alternative &a, const Alternative &b) {
         return a.id == b.id && a.isCurrent == b.isCurrent && a.blockedBecause == b.blockedBecause;
     });
 }

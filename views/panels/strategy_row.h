@@ -22,8 +22,8 @@ public:
     using Control = StrategyEntry::Control;
     StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent = nullptr);
 
-    /// The values, current one included; `reached` is what "auto" came to ("8"), shown behind it.
-    void setAlternatives(std::vector<Alternative> alternatives, const QString &reached);
+    void setAlternatives(std::vector<Alternative> alternatives);   // the values, current one included
+    void setReached(const QString &reached);   // what "auto" came to ("8"), shown behind it
     void setEffects(const EffectTable *effects, bool stale);
     [[nodiscard]] const QString &group() const { return m_group; }
     [[nodiscard]] const std::vector<Alternative> &alternatives() const { return m_alternatives; }
@@ -43,7 +43,7 @@ private:
     void takeTyped();
     void preview(int index);
     [[nodiscard]] int current() const;
-    [[nodiscard]] bool isSameList(const std::vector<Alternative> &other, const QString &reached) const;
+    [[nodiscard]] bool isSameList(const std::vector<Alternative> &other) const;
     void fillControl();
     void showEffect(const EffectTable *effects);
     [[nodiscard]] EffectText shortText(const Effect &effect, const EffectTable &effects) const;
