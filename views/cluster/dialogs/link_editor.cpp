@@ -8,8 +8,6 @@
 #include <QDoubleSpinBox>
 #include <QFormLayout>
 
-#include <set>
-
 namespace trainyard {
 
 LinkEditor::LinkEditor(const QString &title, WanLink link, const std::array<QString, 2> &names, const QString &note, QWidget *parent)
@@ -47,13 +45,14 @@ void LinkEditor::addCloud()
     m_cloud->setAccessibleName(QStringLiteral("Network of"));
     m_cloud->setToolTip(QStringLiteral("A provider whose measured window takes the place of the one above."));
     m_cloud->addItem(QStringLiteral("no provider: the window above"));
-    std::set<std::string> providers{m_before.cloud};
-    for (const Region &region : builtinCatalogue().regions)
-        providers.insert(region.provider);
-    providers.erase("");
-    for (const std::string &provider : providers)
-        m_cloud->addItem(QString::fromStdString(provider).toUpper(), QString::fromStdString(provider));
-    m_cloud->setCurrentIndex(m_before.cloud.empty() ? 0 : m_cloud->findData(QString::fromStdString(m_before.cloud)));
+    for (const Cloud &cloud : builtinCatalogue().clouds) {
+        m_cloud->addItem(QStringLiteral("%1: %2 MB").arg(QString::fromStdString(cloud.name)).arg(cloud.tcpWindowMb, 0, 'g', 3), QString::fromStdString(cloud.id));
+        m_cloud->setItemData(m_cloud->count() - 1, QString::fromStdString(cloud.source), Qt::ToolTipRole);
+    }
+    const QString now = QString::fromStdString(m_before.cloud);
+    if (!now.isEmpty() && m_cloud->findData(now) < 0)
+        m_cloud->addItem(now, now);        // one that the catalogue does not know, kept until another is chosen
+    m_cloud->setCurrentIndex(now.isEmpty() ? 0 : m_cloud->findData(now));
     form().addRow(QStringLiteral("Network of"), m_cloud);
     connect(m_cloud, &QComboBox::currentIndexChanged, this, &LinkEditor::check);
 }
