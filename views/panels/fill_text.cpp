@@ -6,6 +6,10 @@
 #include <QLocale>
 #include <QObject>
 
+#include <algorithm>
+#include <array>
+#include <functional>
+
 namespace trainyard {
 
 namespace {
@@ -18,6 +22,23 @@ QString count(std::int64_t n)
 QString milliseconds(const Metric &ms)
 {
     return ms ? formatSeconds(*ms * 1e-3) : QStringLiteral("–");
+}
+
+/// Why requests were turned away, most often first.
+QString rejections(const BubbleFillMetrics &fill)
+{
+    std::array<std::pair<std::int64_t, QString>, 4> reasons{{
+        {fill.rejectedForWindow, QObject::tr("no gap is long enough")},
+        {fill.rejectedAsFull, QObject::tr("the gaps are taken")},
+        {fill.rejectedAsLate, QObject::tr("too late")},
+        {fill.rejectedForMemory, QObject::tr("no memory beside training")},
+    }};
+    std::ranges::stable_sort(reasons, std::greater<>{}, [](const auto &reason) { return reason.first; });
+    QStringList words;
+    for (const auto &[requests, why] : reasons)
+        if (requests > 0)
+            words << QStringLiteral("%1 %2").arg(count(requests), why);
+    return words.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(words.join(QStringLiteral(", ")));
 }
 
 QString firstToken(const BubbleFillMetrics &fill)
@@ -50,7 +71,7 @@ QStringList fillFacts(const Metrics &metrics)
         return {QObject::tr("No request arrives during an iteration.")};
     QStringList facts;
     facts << QObject::tr("GPUs at work %1, %2 of their idle time filled.").arg(utilizationWithFill(metrics), formatPercent(fill.filledFraction));
-    facts << QObject::tr("%1 of %2 requests an iteration accepted, %3 rejected.").arg(count(fill.accepted), count(arrived), count(fill.rejected));
+    facts << QObject::tr("%1 of %2 requests an iteration accepted, %3 rejected%4.").arg(count(fill.accepted), count(arrived), count(fill.rejected), rejections(fill));
     if (fill.accepted > 0)
         facts << firstToken(fill);
     QString rate = QObject::tr("%1 prefill tokens/s").arg(formatCount(fill.prefillTokensPerSecond));

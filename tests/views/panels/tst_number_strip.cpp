@@ -48,6 +48,8 @@ private slots:
         BubbleFillMetrics fill;
         fill.accepted = 1234;
         fill.rejected = 66;
+        fill.rejectedAsFull = 60;
+        fill.rejectedAsLate = 6;
         fill.groups = 4;
         fill.gpus = 32;
         fill.filledFraction = 0.856;
@@ -67,7 +69,7 @@ private slots:
         NumberCard *prefill = card(strip, "Prefill in bubbles");
         QVERIFY(!prefill->isHidden());
         QCOMPARE(prefill->value(), QStringLiteral("45.2k tok/s"));
-        for (const char *fact : {"1,234 of 1,300 requests", "66 rejected", "85.6 % of their idle time", "p50 210 ms, p95 380 ms, p99 560 ms",
+        for (const char *fact : {"1,234 of 1,300 requests", "66 rejected (60 the gaps are taken, 6 too late)", "85.6 % of their idle time", "p50 210 ms, p95 380 ms, p99 560 ms",
                                  "1.40 × the 150 ms", "worth $92", "2.00 GB on each", "delayed by 0"})
             QVERIFY2(prefill->toolTip().contains(QString::fromUtf8(fact)), qPrintable(QString::fromUtf8(fact) + u'\n' + prefill->toolTip()));
         QVERIFY(strip.toTsv().contains(QStringLiteral("Prefill in bubbles\t45.2k tok/s")));
