@@ -56,6 +56,7 @@ private slots:
     {
         Plan plan = onHost(50);
         plan.workload.microBatch = 8;
+        plan.workload.globalBatch = 64;   // one for each of eight replicas
         const PolicyView view = viewOf(plan);
         for (const BlockPlan &blocks : {view.karma, view.proTrain}) {
             QVERIFY(blocks.peak <= view.room);
