@@ -31,6 +31,12 @@ std::optional<double> busyShare(const Metrics &metrics)
     return metrics.gpuUtilizationWithFill ? metrics.gpuUtilizationWithFill : metrics.gpuUtilization;
 }
 
+double fullestBytes(const MemoryMetrics &memory)
+{
+    const auto fullest = std::ranges::find(memory.perStage, memory.fullestStage, &StageMemory::stage);
+    return double(fullest != memory.perStage.end() ? fullest->device : memory.peak);
+}
+
 Effect judge(const ExpectedAll<EvaluationPtr> &answer, std::optional<double> now)
 {
     Effect effect;
@@ -47,9 +53,7 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, std::optional<double> now
     effect.feasible = (*answer)->feasible();
     if (metrics.memory) {
         effect.fits = metrics.memory->fits;
-        const auto &stages = metrics.memory->perStage;
-        const auto fullest = std::ranges::find(stages, metrics.memory->fullestStage, &StageMemory::stage);
-        effect.memoryBytes = double(fullest != stages.end() ? fullest->device : metrics.memory->peak);
+        effect.memoryBytes = fullestBytes(*metrics.memory);
         effect.capacityBytes = double(metrics.memory->capacity);
     }
     for (const Problem &problem : (*answer)->problems) {
@@ -160,6 +164,8 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
         table.iterationTime = (*now)->metrics.iterationTime;
         table.utilization = busyShare((*now)->metrics);
         table.feasible = (*now)->feasible();
+        if ((*now)->metrics.memory)
+            table.memoryBytes = fullestBytes(*(*now)->metrics.memory);
     }
     auto published = Clock::now();
     const auto evaluateOne = [&](const Alternative &alternative) {

@@ -42,6 +42,7 @@ struct EffectTable {
     PlanPtr plan;                          // what all effects are measured against
     std::optional<double> iterationTime;   // of that plan, seconds
     std::optional<double> utilization;     // of that plan, prefill in bubbles included
+    double memoryBytes = 0;                // of that plan's fullest GPU; 0 = unknown
     bool feasible = false;                 // of that plan
     std::map<std::string, Effect> strategies;   // by Alternative::id, as far as evaluated
     std::vector<RankedPart> parts;         // better parts that help, largest gain first

@@ -47,6 +47,20 @@ EffectText utilizationText(const Effect &effect, std::optional<double> utilizati
     return {QObject::tr("%1%2 pt use").arg(points < 0 ? QStringLiteral("−") : QStringLiteral("+"), size), points > 0 ? Ink::Good : Ink::Bad};
 }
 
+EffectText memoryText(const Effect &effect, double bytesNow)
+{
+    const EffectText time = effectText(effect);
+    if (!effect.iterationTime || effect.memoryBytes <= 0 || bytesNow <= 0 || !effect.fits || !effect.feasible)
+        return time;
+    const double more = effect.memoryBytes - bytesNow;
+    const bool isSame = std::abs(more) < 0.0005 * bytesNow;
+    if (isSame)
+        return time;
+    const QString bytes = (more < 0 ? QStringLiteral("−") : QStringLiteral("+")) + formatBytes(std::abs(more));
+    const bool isFree = !effect.change || std::abs(*effect.change) < kNoChange;
+    return {isFree ? bytes : QStringLiteral("%1 %2").arg(bytes, time.text), isFree ? (more < 0 ? Ink::Good : Ink::Bad) : Ink::Muted};
+}
+
 QString utilizationSentence(const Effect &effect, std::optional<double> utilizationNow)
 {
     if (!effect.utilization || !utilizationNow)

@@ -18,6 +18,8 @@ struct EffectText {
 [[nodiscard]] EffectText effectText(const Effect &effect, const QString &value);
 /// Of what fills idle time: "+47 pt use", the points of GPU utilization that it adds.
 [[nodiscard]] EffectText utilizationText(const Effect &effect, std::optional<double> utilizationNow);
+/// Of what frees memory: "−12.3 GB +4.5 %", what the fullest GPU holds more or less, and the iteration.
+[[nodiscard]] EffectText memoryText(const Effect &effect, double bytesNow);
 /// The whole story, for a tooltip: "Iteration 11.8 s → 11.6 s. Fullest GPU 71 of 80 GB."
 [[nodiscard]] QString effectSentence(const Effect &effect, std::optional<double> iterationNow);
 /// "GPUs at work 45 % → 92 %."; empty where either is unknown.

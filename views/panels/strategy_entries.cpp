@@ -12,6 +12,7 @@ using Control = StrategyEntry::Control;
 bool hasSeveralSites(const Plan &plan) { return plan.cluster.datacenters.size() > 1; }
 bool fills(const Plan &plan) { return plan.bubbleFill.enabled; }
 bool draws(const Plan &plan) { return fills(plan) && plan.bubbleFill.arrivals != Arrivals::Trace; }
+bool projects(const Plan &plan) { return plan.workload.optimizer == Optimizer::Galore; }
 bool bursts(const Plan &plan) { return fills(plan) && plan.bubbleFill.arrivals == Arrivals::Bursty; }
 
 const NumberField kRate{QT_TR_NOOP(" requests/s"), 0, 1e6, 2, [](const Plan &p) { return p.bubbleFill.requestsPerSecond; },
@@ -28,6 +29,9 @@ const NumberField kKv{QT_TR_NOOP(" Gbps"), 0, 1e5, 1, [](const Plan &p) { return
                       [](Plan &p, double v) { p.bubbleFill.kvGbps = v > 0 ? std::optional(v) : std::nullopt; }, QT_TR_NOOP("as the fabric")};
 const NumberField kWorth{QT_TR_NOOP(" $/Mtok"), 0, 1e4, 3, [](const Plan &p) { return p.bubbleFill.usdPerMillionTokens; },
                          [](Plan &p, double v) { p.bubbleFill.usdPerMillionTokens = v; }, QT_TR_NOOP("GPU time saved")};
+
+const NumberField kRank{QT_TR_NOOP(" of each matrix"), 1, 1e6, 0, [](const Plan &p) { return double(p.workload.galoreRank); },
+                        [](Plan &p, double v) { p.workload.galoreRank = int(v); }};
 
 const StrategyEntry kEntries[] = {
     {QT_TR_NOOP("Parallelism"), "tensor", QT_TR_NOOP("Tensor"), QT_TR_NOOP("GPUs of one node that share every layer's matrix products.")},
@@ -67,7 +71,20 @@ const StrategyEntry kEntries[] = {
     {nullptr, "fill_kv", QT_TR_NOOP("KV cache"), QT_TR_NOOP("Bandwidth from one GPU to the GPUs that decode, to which the KV cache moves."), Control::Field, "bubble_fill.kv_gbps", fills, &kKv},
     {nullptr, "fill_first_token", QT_TR_NOOP("First token there"), QT_TR_NOOP("The GPU that decodes emits the first token, so that moving the KV cache counts as time to first token."), Control::Switch, nullptr, nullptr, nullptr, true},
     {nullptr, "fill_worth", QT_TR_NOOP("Worth"), QT_TR_NOOP("What a million prefill tokens are worth. Zero: what dedicated GPUs of the same kind would cost."), Control::Field, "bubble_fill.usd_per_million_tokens", fills, &kWorth},
-    {QT_TR_NOOP("Memory"), "recompute", QT_TR_NOOP("Recompute"), QT_TR_NOOP("Activations that are thrown away after forward and computed again in backward.")},
+    {QT_TR_NOOP("Memory"), "recompute", QT_TR_NOOP("Recompute"), QT_TR_NOOP("Activations that are thrown away after forward and computed again in backward. Selective: the core of attention. Full: all but the input of each layer."), Control::List, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "recompute_layers", QT_TR_NOOP("  Layers"), QT_TR_NOOP("Layers of each stage that are recomputed, its first ones. The rest keep what they computed."), Control::Number, "memory.recompute_layers", nullptr, nullptr, false, true},
+    {nullptr, "recompute_norms", QT_TR_NOOP("  Norms"), QT_TR_NOOP("Outputs of the norms are computed again in backward: cheap, because a norm is limited by memory bandwidth and its input is kept anyway."), Control::Switch, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "recompute_activation_function", QT_TR_NOOP("  Act. function"), QT_TR_NOOP("The output of the MLP's activation function is computed again in backward from its input."), Control::Switch, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "activation_offload", QT_TR_NOOP("Activation offload"), QT_TR_NOOP("Activations leave the GPU after forward and return before backward, over PCIe, to host memory or to drives. What has not left in time is used where it is."), Control::List, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "offload_fraction", QT_TR_NOOP("  Share"), QT_TR_NOOP("How much of the activations leaves. Auto: as much as backward does not wait for."), Control::List, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "offload_policy", QT_TR_NOOP("  Chosen as"), QT_TR_NOOP("SSDTrain: whole tensors, the first ones. MEMO: a share of the tokens of each. KARMA: block by block, whichever of swapping and recomputing is shorter."), Control::List, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "saved_activation_bits", QT_TR_NOOP("Saved activations"), QT_TR_NOOP("Bits of an activation kept for the backward pass. Fewer than computed takes time to pack and changes what is learned."), Control::List, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "fp8_activations", QT_TR_NOOP("FP8 inputs"), QT_TR_NOOP("Inputs of linear layers are kept in 8 bits."), Control::Switch, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "optimizer", QT_TR_NOOP("Optimizer"), QT_TR_NOOP("What it keeps for each parameter: Adam 8 bytes of moments, with 8 bits 2, GaLore moments of projected gradients. Another one trains otherwise."), Control::List, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "galore_rank", QT_TR_NOOP("  Rank"), QT_TR_NOOP("Rank of GaLore's projected gradients."), Control::Field, "workload.galore_rank", projects, &kRank},
+    {nullptr, "optimizer_offload", QT_TR_NOOP("Optimizer states"), QT_TR_NOOP("Where they live and are updated. Host memory: ZeRO-Offload, by the processors. Interleaved: every few groups on the GPU (Deep Optimizer States). Drives: ZeRO-Infinity."), Control::List, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "delayed_update", QT_TR_NOOP("  Delayed update"), QT_TR_NOOP("The update runs beside the next iteration, which computes with weights one step old. It changes what is learned."), Control::Switch, nullptr, nullptr, nullptr, false, true},
+    {nullptr, "parameter_offload", QT_TR_NOOP("Parameters"), QT_TR_NOOP("Where weights wait between their uses."), Control::List, nullptr, nullptr, nullptr, false, true},
     {QT_TR_NOOP("Precision and software"), "precision", QT_TR_NOOP("Precision"), QT_TR_NOOP("Number format of the matrix products.")},
     {nullptr, "stack", QT_TR_NOOP("Software"), QT_TR_NOOP("The framework whose habits are modelled: what it overlaps, keeps and adds.")},
 };

@@ -29,6 +29,7 @@ struct StrategyEntry {
     bool (*applies)(const Plan &) = nullptr;   // nullptr: wherever there are alternatives
     const NumberField *field = nullptr;
     bool isForUtilization = false;         // its effect is on the use of the GPUs, not on the iteration
+    bool isForMemory = false;              // its effect is on what the fullest GPU holds, and on the iteration
 };
 
 [[nodiscard]] std::span<const StrategyEntry> strategyEntries();

@@ -5,6 +5,7 @@
 #include "views/panels/file_row.h"
 #include "views/panels/fill_text.h"
 #include "views/panels/number_row.h"
+#include "views/panels/offload_text.h"
 #include "views/panels/panel_parts.h"
 #include "views/panels/strategy_row.h"
 #include "views/theme/theme.h"
@@ -44,6 +45,22 @@ QString reached(const std::string &group, const Plan &plan, const Evaluation *ev
     return {};
 }
 
+TextLine *factsLine(const char *name, QWidget *parent)
+{
+    auto *line = new TextLine({}, Ink::Muted, parent);
+    line->setWrapped(true);
+    line->setObjectName(QLatin1String(name));
+    return line;
+}
+
+/// What a switch that is on comes to. While the plan is evaluated the words of the plan before stay for the moment.
+void showFacts(TextLine &line, bool isOn, bool isOfThisPlan, const QStringList &facts)
+{
+    if (isOfThisPlan || !isOn)
+        line.setText(isOn ? facts.join(u' ') : QString());
+    line.setVisible(!line.text().isEmpty());
+}
+
 } // namespace
 
 StrategyPanel::StrategyPanel(const Catalogue &catalogue, QWidget *parent) : QWidget(parent), m_catalogue(catalogue)
@@ -74,12 +91,10 @@ void StrategyPanel::addRows()
         QWidget *row = makeRow(entry, content);
         rows->addWidget(row);
         m_sections.back().rows.push_back({&entry, row});
-        if (std::string_view(entry.group) == "bubble_fill") {
-            m_served = new TextLine({}, Ink::Muted, content);
-            m_served->setWrapped(true);
-            m_served->setAccessibleName(tr("What is served in the bubbles"));
-            rows->addWidget(m_served);
-        }
+        if (std::string_view(entry.group) == "bubble_fill")
+            rows->addWidget(m_served = factsLine("fillFacts", content));
+        else if (std::string_view(entry.group) == "activation_offload")
+            rows->addWidget(m_offloaded = factsLine("offloadFacts", content));
     }
     rows->addStretch(1);
     area->setWidget(content);
@@ -179,10 +194,9 @@ void StrategyPanel::rebuild()
     for (NumberRow *row : m_numbers)
         row->setPlan(*m_plan);
     m_trace->setFile(QString::fromStdString(m_plan->bubbleFill.trace));
-    const bool isOfThis = evaluation && m_plan->bubbleFill.enabled && evaluation->plan == m_plan;
-    if (isOfThis || !m_plan->bubbleFill.enabled)   // else the words of the plan before stay for the moment
-        m_served->setText(isOfThis ? fillFacts(evaluation->metrics).join(u' ') : QString());
-    m_served->setVisible(!m_served->text().isEmpty());
+    const bool isOfThis = evaluation && evaluation->plan == m_plan;
+    showFacts(*m_served, m_plan->bubbleFill.enabled, isOfThis, isOfThis ? fillFacts(evaluation->metrics) : QStringList());
+    showFacts(*m_offloaded, m_plan->memory.activationOffload != ActivationOffload::None, isOfThis, isOfThis ? offloadFacts(evaluation->metrics) : QStringList());
     showWhatApplies();
 }
 

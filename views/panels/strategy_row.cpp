@@ -162,7 +162,7 @@ void StrategyRow::showEffect(const EffectTable *effects)
     }
     EffectText shown = shortText(*effect, *effects);
     const QString value = text(best->label).section(QStringLiteral(" · "), 0, 0);
-    if (!m_switch && m_entry.isForUtilization)
+    if (!m_switch && (m_entry.isForUtilization || (m_entry.isForMemory && effect->iterationTime && effect->fits && effect->feasible)))
         shown.text = QStringLiteral("%1 %2").arg(value, shown.text);
     else if (!m_switch)
         shown = effectText(*effect, value);
@@ -174,6 +174,8 @@ void StrategyRow::showEffect(const EffectTable *effects)
 
 EffectText StrategyRow::shortText(const Effect &effect, const EffectTable &effects) const
 {
+    if (m_entry.isForMemory)
+        return memoryText(effect, effects.memoryBytes);
     return m_entry.isForUtilization ? utilizationText(effect, effects.utilization) : effectText(effect);
 }
 

@@ -54,6 +54,7 @@ protected:
     /// Buckets of the whole iteration such that one is about a pixel of what is in sight.
     [[nodiscard]] int buckets() const;
     [[nodiscard]] double seconds() const;  // of the iteration
+    void markDirty();                      // what is drawn is another now
 
     void showEvent(QShowEvent *event) override;
     void changeEvent(QEvent *event) override;
@@ -62,7 +63,6 @@ protected:
     void contextMenuEvent(QContextMenuEvent *event) override;
 
 private:
-    void markDirty();
     void refresh();
     void applyTheme();
     void moveCrosshair(QPoint position);

@@ -6,6 +6,7 @@
 #include "views/plots/legend_strip.h"
 #include "views/plots/memory_plot.h"
 #include "views/plots/memory_time_plot.h"
+#include "views/plots/rok_plot.h"
 #include "views/plots/utilization_plot.h"
 #include "views/plots/wan_plot.h"
 #include "views/theme/theme.h"
@@ -22,7 +23,7 @@ namespace trainyard {
 
 CurvesPanel::CurvesPanel(QWidget *parent)
     : QWidget(parent), m_tabs(new QTabBar(this)), m_stack(new QStackedWidget(this)), m_stages(new QComboBox(this)),
-      m_legend(new LegendStrip(this)), m_note(new TextLine({}, Ink::Faint, this))
+      m_legend(new LegendStrip(this)), m_note(new TextLine({}, Ink::Faint, this)), m_rok(new RokPlot(this))
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Curves"));
@@ -38,6 +39,8 @@ CurvesPanel::CurvesPanel(QWidget *parent)
     addPlot(new MemoryPlot(this), tr("Memory"));
     addPlot(new MemoryTimePlot(this), tr("Memory over time"));
     addPlot(new WanPlot(this), tr("WAN"));
+    addPlot(m_rok, tr("Offload or not"));
+    m_tabs->setTabToolTip(int(Tab::Rok), tr("Recompute, offload, keep: what each reaches over micro-batch sizes"));
 
     auto *top = new QHBoxLayout;
     top->setContentsMargins(Theme::kPad, 0, Theme::kPad, 0);

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tabs of curves below the timeline: utilization, memory, WAN. The time axis follows the timeline's visible range and
+// Tabs of curves below the timeline: utilization, memory, WAN, and the choice of recomputing, offloading or keeping
+// activations. The time axis follows the timeline's visible range and
 // may be dragged and zoomed as well. Only the tab in sight is computed. GUI thread.
 
 #include "core/evaluate/evaluation.h"
@@ -15,12 +16,13 @@ namespace trainyard {
 
 class CurvePlot;
 class LegendStrip;
+class RokPlot;
 class TextLine;
 
 class CurvesPanel : public QWidget {
     Q_OBJECT
 public:
-    enum class Tab { Utilization, Memory, MemoryOverTime, Wan };
+    enum class Tab { Utilization, Memory, MemoryOverTime, Wan, Rok };
 
     explicit CurvesPanel(QWidget *parent = nullptr);
 
@@ -33,6 +35,7 @@ public:
     void setTab(Tab tab);
     [[nodiscard]] CurvePlot *plot(Tab tab) const;
     [[nodiscard]] CurvePlot *currentPlot() const;
+    [[nodiscard]] RokPlot *rok() const { return m_rok; }
 
 Q_SIGNALS:
     void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
@@ -55,6 +58,7 @@ private:
     LegendStrip *m_legend;
     TextLine *m_note;
     std::vector<CurvePlot *> m_plots;
+    RokPlot *m_rok;
 };
 
 } // namespace trainyard

@@ -13,6 +13,7 @@
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
 #include "views/plots/curves_panel.h"
+#include "views/plots/rok_plot.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/file_actions.h"
 #include "views/window/main_window.h"
@@ -151,6 +152,12 @@ void addPlanCommands(CommandRegistry &registry, MainWindow &window)
     PlanDocument &document = window.document();
     const QString group = text("Plan");
     registry.add({.id = "plan.model", .group = group, .text = text("Use a model's &config.json…"), .run = [&window] { window.files().chooseModelConfig(); }});
+    registry.add({.id = "plan.offloadOrNot", .group = group, .text = text("Compare &recompute, offload and keep"),
+                  .run = [&window] {
+                      window.showWorkbench();
+                      window.workbench().curves->setTab(CurvesPanel::Tab::Rok);
+                      window.workbench().curves->rok()->setFocus(Qt::ShortcutFocusReason);
+                  }});
     registry.add({.id = "plan.pinBaseline", .group = group, .text = text("&Pin as baseline"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_B)}, .icon = "pin",
                   .run = [&bridge] { bridge.pinBaseline(); }, .isEnabled = [&bridge] { return bridge.settled() != nullptr; }});
     registry.add({.id = "plan.clearBaseline", .group = group, .text = text("&Remove the baseline"), .icon = "unpin",

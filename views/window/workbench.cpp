@@ -2,6 +2,7 @@
 #include "views/window/workbench.h"
 
 #include "core/evaluate/confidence.h"
+#include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/memory_details.h"
@@ -11,6 +12,7 @@
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
 #include "views/plots/curves_panel.h"
+#include "views/plots/rok_plot.h"
 #include "views/theme/theme.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/card.h"
@@ -60,7 +62,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
       strategies(new StrategyPanel(models.catalogue)), workload(new WorkloadEditor(models.catalogue)),
       datacenters(new DatacenterPanel), why(new WhyPanel),
       problems(new ProblemsPanel), memory(new MemoryDetails), status(new StatusLine), m_models(models),
-      m_ranking(new DatacenterRanking(models.catalogue, this)),
+      m_ranking(new DatacenterRanking(models.catalogue, this)), m_rok(new RokSearch(models.catalogue, this)),
       m_columns(splitter(Qt::Horizontal, tr("Columns"), this)), m_left(splitter(Qt::Vertical, tr("Left column"), this)),
       m_right(splitter(Qt::Vertical, tr("Right column"), this)), m_upper(new TabbedCard(tr("How to train"))),
       m_lower(new TabbedCard(tr("What comes of it")))
@@ -68,6 +70,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     arrange();
     connectEdits();
     connectRanking();
+    connectRok();
     connectRange();
 }
 
@@ -159,6 +162,14 @@ void Workbench::connectRanking()
     connect(datacenters, &DatacenterPanel::watched, m_ranking, &DatacenterRanking::setWatched);
 }
 
+void Workbench::connectRok()
+{
+    RokPlot *plot = curves->rok();
+    takeEdits(plot, false);
+    connect(m_rok, &RokSearch::curvesChanged, plot, &RokPlot::setCurves);
+    connect(plot, &RokPlot::watched, m_rok, &RokSearch::setWatched);
+}
+
 void Workbench::connectRange()
 {
     connect(timeline, &TimelineView::rangeChanged, curves, &CurvesPanel::setVisibleRange);
@@ -195,6 +206,8 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         why->setPlan(plan);
         problems->setPlan(plan);
         datacenters->setPlan(plan);
+        curves->rok()->setPlan(plan);
+        m_rok->setPlan(plan);
         m_models.effects.setPlan(plan);
     }
     m_models.bridge.request(plan, isPreview ? Urgency::Hover : Urgency::Settle);

@@ -23,6 +23,7 @@ class DatacenterRanking;
 class MemoryDetails;
 class NumberStrip;
 class ProblemsPanel;
+class RokSearch;
 class StatusLine;
 class StrategyPanel;
 class TabbedCard;
@@ -68,6 +69,7 @@ private:
     void arrange();
     void connectEdits();
     void connectRanking();
+    void connectRok();
     void connectRange();
     template <class Panel>
     void takeEdits(Panel *panel, bool isMap);
@@ -80,6 +82,7 @@ private:
 
     WindowModels m_models;
     DatacenterRanking *m_ranking;
+    RokSearch *m_rok;
     bool m_isPanelPreview = false;         // a panel's own control is being tried: that panel must not change under the pointer
     bool m_isArranged = false;
     QTimer m_staleDelay;                   // what is there in the blink of an eye need not be announced

@@ -7,8 +7,10 @@
 #include "views/cluster/dialogs/link_editor.h"
 #include "views/cluster/dialogs/pool_editor.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QSpinBox>
 #include <QTest>
 
 using namespace trainyard;
@@ -41,6 +43,44 @@ private slots:
             datacenter = DatacenterEditor(datacenter, false, nullptr).datacenter();
         }
         QCOMPARE(next, *read);
+    }
+
+    void drivesOfAPoolAppearWithTheirSwitchAndGoWithIt()
+    {
+        const Pool bare = pool("p", 1, 2, "a100-pcie-40gb");
+        PoolEditor editor(QString(), bare, nullptr);
+        editor.show();
+        QDoubleSpinBox *write = field(editor, QStringLiteral("Write"));
+        QCheckBox *has = nullptr;
+        for (QCheckBox *box : editor.findChildren<QCheckBox *>())
+            if (box->text().startsWith(QLatin1String("Drives")))
+                has = box;
+        QVERIFY(has && write && !write->isVisible());
+        QTest::mouseClick(has, Qt::LeftButton, {}, QPoint(8, has->height() / 2));
+        QVERIFY(write->isVisible());
+        write->setValue(24.8);
+        field(editor, QStringLiteral("Read"))->setValue(28.8);
+        field(editor, QStringLiteral("Endurance"))->setValue(73);
+        field(editor, QStringLiteral("Drives cost"))->setValue(1440);
+        field(editor, QStringLiteral("Write amplification"))->setValue(1.2);
+        field(editor, QStringLiteral("Retention gain"))->setValue(86);
+        for (QSpinBox *box : editor.findChildren<QSpinBox *>())
+            if (box->accessibleName() == QLatin1String("GPUs a PCIe switch"))
+                box->setValue(2);
+        const auto ssd = editor.pool().ssd;
+        QVERIFY(ssd);
+        QCOMPARE(*ssd, (Ssd{.writeGBps = 24.8, .readGBps = 28.8, .endurancePb = 73, .usd = 1440, .writeAmplification = 1.2, .retentionGain = 86, .gpusSharing = 2}));
+        QVERIFY(field(editor, QStringLiteral("Retention gain"))->toolTip().contains("risk"));
+        QTest::mouseClick(has, Qt::LeftButton, {}, QPoint(8, has->height() / 2));
+        QCOMPARE(editor.pool(), bare);
+    }
+
+    void drivesBetweenTheShownDigitsStay()
+    {
+        Pool odd = pool("p", 1, 2, "a100-pcie-40gb");
+        odd.ssd = Ssd{.writeGBps = 6.123456, .readGBps = 7.00001, .endurancePb = 0.33333, .usd = 0.4, .writeAmplification = 1.001, .retentionGain = 1.04};
+        odd.host = Host{.memoryGib = 511.5, .gbytesPerSecondPerGpu = 23.45};
+        QCOMPARE(PoolEditor(QString(), odd, nullptr).pool(), odd);
     }
 
     void lossAndProviderOfALinkAreEdited()

@@ -4,6 +4,7 @@
 #include "core/catalogue/catalogue.h"
 #include "models/text/format.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>
 #include <QDoubleSpinBox>
@@ -11,6 +12,14 @@
 #include <QSpinBox>
 
 namespace trainyard {
+
+namespace {
+
+/// What a node that gets drives here starts from, to be overtyped: round figures of four PCIe 4.0 drives.
+const Ssd kFirstDrives{20, 26, 2.4, 0, 1, 1, 1, {}};
+const Host kFirstHost{1024, 0, {}};
+
+} // namespace
 
 PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
     : FormDialog(title, parent)
@@ -34,6 +43,8 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
     m_nodes = addCount(QStringLiteral("Nodes"), m_before.nodes, 1, 1000000);
     m_gpusPerNode = addCount(QStringLiteral("GPUs per node"), m_before.gpusPerNode, 1, 1024);
     m_price = addOptional(QStringLiteral("Price"), m_before.usdPerGpuHour, 10000, 3, QStringLiteral(" $ per GPU hour"), QStringLiteral("as the GPU's catalogue entry"));
+    addDrives();
+    addHost();
     connect(m_gpu, &QComboBox::currentTextChanged, this, &PoolEditor::check);
     connect(m_nodes, &QSpinBox::valueChanged, this, &PoolEditor::check);
     connect(m_gpusPerNode, &QSpinBox::valueChanged, this, &PoolEditor::check);
@@ -57,7 +68,84 @@ Pool PoolEditor::pool() const
     next.nodes = count(*m_nodes);
     next.gpusPerNode = count(*m_gpusPerNode);
     next.usdPerGpuHour = optional(*m_price);
+    next.ssd = m_hasDrives->isChecked() ? std::optional(drives()) : std::nullopt;
+    next.host = m_hasHost->isChecked() ? std::optional(host()) : std::nullopt;
     return next;
+}
+
+Ssd PoolEditor::drives() const
+{
+    Ssd ssd = m_before.ssd.value_or(Ssd{});
+    ssd.writeGBps = number(*m_write);
+    ssd.readGBps = number(*m_read);
+    ssd.endurancePb = number(*m_endurance);
+    ssd.usd = number(*m_drivesPrice);
+    ssd.writeAmplification = number(*m_amplification);
+    ssd.retentionGain = number(*m_retention);
+    ssd.gpusSharing = count(*m_sharing);
+    return ssd;
+}
+
+Host PoolEditor::host() const
+{
+    Host host = m_before.host.value_or(Host{});
+    host.memoryGib = number(*m_hostMemory);
+    host.gbytesPerSecondPerGpu = number(*m_hostRate);
+    return host;
+}
+
+void PoolEditor::addDrives()
+{
+    const Ssd now = m_before.ssd.value_or(kFirstDrives);
+    m_hasDrives = new QCheckBox(QStringLiteral("Drives for activations and optimizer states"), this);
+    m_hasDrives->setChecked(m_before.ssd.has_value());
+    form().addRow(m_hasDrives);
+    m_write = addNumber(QStringLiteral("Write"), now.writeGBps, 0, 1e6, 2, QStringLiteral(" GB/s a node"));
+    m_read = addNumber(QStringLiteral("Read"), now.readGBps, 0, 1e6, 2, QStringLiteral(" GB/s a node"));
+    m_endurance = addNumber(QStringLiteral("Endurance"), now.endurancePb, 0, 1e6, 2, QStringLiteral(" PB written"));
+    m_endurance->setSpecialValueText(QStringLiteral("not known"));
+    m_endurance->setToolTip(QStringLiteral("Rated bytes until the drives of one node are worn out, all together: the data sheet's TBW."));
+    m_drivesPrice = addNumber(QStringLiteral("Drives cost"), now.usd, 0, 1e9, 0, QStringLiteral(" $ a node"));
+    m_drivesPrice->setSpecialValueText(QStringLiteral("not known"));
+    m_amplification = addNumber(QStringLiteral("Write amplification"), now.writeAmplification, 1, 100, 2, QStringLiteral(" ×"));
+    m_amplification->setToolTip(QStringLiteral("What a drive writes inside for each byte that it is sent. Large sequential writes, as activations are, come near 1; "
+                                               "the rating assumes a random workload of 2.5, so drives last 2.5 times what the rating says."));
+    m_retention = addNumber(QStringLiteral("Retention gain"), now.retentionGain, 1, 1000, 1, QStringLiteral(" × cycles"));
+    m_retention->setToolTip(QStringLiteral("Cells that need to hold data for a day and not for years take more program and erase cycles: 86 times as many for one day "
+                                           "instead of three years. The risk: a drive used beyond its rating loses what lies on it when it is without power for days, "
+                                           "and its warranty ends. Activations are needed for seconds; anything else on the drive is not safe. 1 keeps the rating."));
+    m_sharing = addCount(QStringLiteral("GPUs a PCIe switch"), now.gpusSharing, 1, 1024);
+    m_sharing->setToolTip(QStringLiteral("GPUs that share one PCIe link on the way to the drives: each gets its part of it when all move at once."));
+    connect(m_hasDrives, &QCheckBox::toggled, this, &PoolEditor::showDrives);
+    showDrives(m_hasDrives->isChecked());
+}
+
+void PoolEditor::showDrives(bool shown)
+{
+    for (QWidget *box : std::initializer_list<QWidget *>{m_write, m_read, m_endurance, m_drivesPrice, m_amplification, m_retention, m_sharing})
+        form().setRowVisible(box, shown);
+    adjustSize();
+}
+
+void PoolEditor::addHost()
+{
+    const Host now = m_before.host.value_or(kFirstHost);
+    m_hasHost = new QCheckBox(QStringLiteral("Host memory as stated, not as is usual"), this);
+    m_hasHost->setChecked(m_before.host.has_value());
+    form().addRow(m_hasHost);
+    m_hostMemory = addNumber(QStringLiteral("Host memory"), now.memoryGib, 0, 1e7, 0, QStringLiteral(" GiB a node"));
+    m_hostMemory->setSpecialValueText(QStringLiteral("not limited"));
+    m_hostRate = addNumber(QStringLiteral("Copies"), now.gbytesPerSecondPerGpu, 0, 1e5, 1, QStringLiteral(" GB/s a GPU"));
+    m_hostRate->setSpecialValueText(QStringLiteral("as its PCIe link"));
+    connect(m_hasHost, &QCheckBox::toggled, this, &PoolEditor::showHost);
+    showHost(m_hasHost->isChecked());
+}
+
+void PoolEditor::showHost(bool shown)
+{
+    form().setRowVisible(m_hostMemory, shown);
+    form().setRowVisible(m_hostRate, shown);
+    adjustSize();
 }
 
 void PoolEditor::check()

@@ -1,10 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits one pool of equal nodes: which GPU of the catalogue, how many, at what price. GUI thread.
+// Edits one pool of equal nodes: which GPU of the catalogue, how many, at what price, and where the nodes have them, the
+// drives and the host memory that activations and optimizer states can wait in. GUI thread.
 
 #include "core/plan/plan.h"
 #include "views/cluster/dialogs/form_dialog.h"
 
+class QCheckBox;
 class QComboBox;
 
 namespace trainyard {
@@ -17,6 +19,12 @@ public:
     [[nodiscard]] Pool pool() const;
 
 private:
+    void addDrives();
+    void addHost();
+    void showDrives(bool shown);
+    void showHost(bool shown);
+    [[nodiscard]] Ssd drives() const;
+    [[nodiscard]] Host host() const;
     void check();
     [[nodiscard]] int chosen() const;      // entry of the list; -1 where the text is none
 
@@ -24,6 +32,10 @@ private:
     QComboBox *m_gpu;
     QSpinBox *m_nodes, *m_gpusPerNode;
     QDoubleSpinBox *m_price;
+    QCheckBox *m_hasDrives, *m_hasHost;
+    QDoubleSpinBox *m_write, *m_read, *m_endurance, *m_drivesPrice, *m_amplification, *m_retention;
+    QSpinBox *m_sharing;
+    QDoubleSpinBox *m_hostMemory, *m_hostRate;
 };
 
 } // namespace trainyard

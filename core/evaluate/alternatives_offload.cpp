@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/alternatives_internal.h"
+
+#include "core/plan/plan_io.h"
+
+
+namespace trainyard::detail {
+
+namespace {
+
+bool everyPoolHasDrives(const Cluster &cluster)
+{
+    return std::ranges::all_of(cluster.datacenters, [](const Datacenter &site) {
+        return std::ranges::all_of(site.pools, [](const Pool &pool) { return pool.ssd && pool.ssd->writeGBps > 0 && pool.ssd->readGBps > 0; });
+    });
+}
+
+std::string percent(double share)
+{
+    std::string text = std::to_string(int(share * 1000 + 0.5));   // thousandths: one decimal where there is one
+    const std::string whole = text.size() > 1 ? text.substr(0, text.size() - 1) : "0";
+    return text.back() == '0' ? whole + " %" : whole + "." + text.back() + " %";
+}
+
+void addFraction(std::vector<Alternative> &out, const Plan &plan)
+{
+    std::set<double> values{0.25, 0.5, 0.75, 1};
+    if (plan.memory.offloadFraction)
+        values.insert(*plan.memory.offloadFraction);
+    std::vector<Choice<Auto<double>>> choices{{std::nullopt, "auto", "auto", {}}};
+    for (const double v : values)
+        choices.push_back({v, std::to_string(v), percent(v), {}});
+    addGroup(out, plan, "offload_fraction", "Offloaded share", choices, plan.memory.offloadFraction,
+             [](Plan &p, Auto<double> share) { p.memory.offloadFraction = share; });
+}
+
+} // namespace
+
+void addActivationOffload(std::vector<Alternative> &out, const Plan &plan)
+{
+    const std::string noDrives = everyPoolHasDrives(plan.cluster) ? "" : "not every pool of GPUs has drives; a pool's editor on the map adds them";
+    const std::vector<Choice<ActivationOffload>> targets{{ActivationOffload::None, "none", "off", {}}, {ActivationOffload::Host, "host", "host memory", {}},
+                                                         {ActivationOffload::Ssd, "ssd", "drives", noDrives}};
+    addGroup(out, plan, "activation_offload", "Activation offload", targets, plan.memory.activationOffload,
+             [](Plan &p, ActivationOffload target) { p.memory.activationOffload = target; });
+    if (plan.memory.activationOffload == ActivationOffload::None)
+        return;
+    addFraction(out, plan);
+    const std::vector<Choice<OffloadPolicy>> policies{{OffloadPolicy::SsdTrain, "ssdtrain", "SSDTrain", {}}, {OffloadPolicy::Memo, "memo", "MEMO", {}},
+                                                      {OffloadPolicy::Karma, "karma", "KARMA", {}}};
+    addGroup(out, plan, "offload_policy", "What is offloaded", policies, plan.memory.offloadPolicy,
+             [](Plan &p, OffloadPolicy policy) { p.memory.offloadPolicy = policy; });
+}
+
+} // namespace trainyard::detail

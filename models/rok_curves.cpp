@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/rok_curves.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+RokSearch::RokSearch(const Catalogue &catalogue, QObject *parent)
+    : QObject(parent), m_catalogue(catalogue),
+      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
+          search(plan, workspace, stop, deliver);
+      })
+{
+}
+
+void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
+{
+    constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false};
+    RokCurves curves;
+    curves.plan = plan;
+    const auto publish = [&] {
+        deliver([this, shared = std::make_shared<const RokCurves>(curves)] { Q_EMIT curvesChanged(shared); });
+    };
+    curves.nothing = QString::fromStdString(whyNoRok(*plan));
+    std::array<std::vector<RokPoint>, kActivationWays> waiting;
+    for (int way = 0; way < kActivationWays && curves.nothing.isEmpty(); ++way)
+        waiting[std::size_t(way)] = rokPlans(plan, ActivationWay(way));
+    std::size_t longest = 0;
+    for (const auto &points : waiting)
+        longest = std::max(longest, points.size());
+    for (std::size_t i = 0; i < longest; ++i) {   // small micro-batches of all three first: they fit
+        for (std::vector<RokPoint> &points : waiting) {
+            if (i >= points.size())
+                continue;
+            RokPoint point = points[i];
+            const auto answer = evaluate(point.plan, m_catalogue, workspace, stop, kMetricsOnly);
+            if (stop.stop_requested())
+                return;
+            if (!answer || !readRokPoint(point, **answer))
+                continue;
+            if (!point.fits && std::ranges::none_of(points.begin() + std::ptrdiff_t(i), points.end(), &RokPoint::isCurrent))
+                points.resize(i + 1);  // larger ones fit even less
+            curves.points.push_back(std::move(point));
+        }
+        publish();
+    }
+    if (curves.points.empty() && curves.nothing.isEmpty())
+        curves.nothing = tr("None of these plans can be evaluated");
+    curves.isComplete = true;
+    publish();
+}
+
+} // namespace trainyard

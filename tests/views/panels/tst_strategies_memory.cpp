@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The section "Memory" of the strategy panel with the hands of a user: what is there, what appears with a switch, what it
+// makes of the plan, and the words under activation offload.
+#include "hand_made.h"
+#include "models/plan_document.h"
+#include "views/panels/effect_combo.h"
+#include "views/panels/effect_text.h"
+#include "views/panels/offload_text.h"
+#include "views/panels/strategy_panel.h"
+#include "views/panels/strategy_row.h"
+#include "views/panels/text_line.h"
+#include "views/theme/switch_button.h"
+#include "views/theme/theme.h"
+
+#include <QAbstractItemView>
+#include <QDoubleSpinBox>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace trainyard;
+
+namespace {
+
+Plan withDrives()
+{
+    Plan plan = handmade::plan();
+    for (Datacenter &site : plan.cluster.datacenters)
+        for (Pool &pool : site.pools)
+            pool.ssd = Ssd{.writeGBps = 20, .readGBps = 26, .endurancePb = 2.4, .usd = 1440};
+    return plan;
+}
+
+Metrics offloading()
+{
+    Metrics metrics;
+    metrics.offload = OffloadMetrics{.bytesPerGpu = 24e9, .bytesRead = 20e9, .bytesForwarded = 4e9, .requiredWriteGBps = 12, .stall = 0.25,
+                                     .activationPeakReduction = 0.4, .ssdLifetimeYears = 3.24, .ssdUsdPerGpu = 360};
+    return metrics;
+}
+
+} // namespace
+
+class StrategiesMemoryTest : public QObject {
+    Q_OBJECT
+    QTemporaryDir m_state;
+    std::unique_ptr<PlanDocument> m_document;
+    std::unique_ptr<StrategyPanel> m_panel;
+
+    [[nodiscard]] const Plan &plan() const { return *m_document->plan(); }
+
+    void start(Plan plan)
+    {
+        m_panel.reset();
+        m_document = std::make_unique<PlanDocument>(handmade::shared(std::move(plan)), m_state.path());
+        m_panel = std::make_unique<StrategyPanel>(builtinCatalogue());
+        connect(m_document.get(), &PlanDocument::planChanged, m_panel.get(), &StrategyPanel::setPlan);
+        connect(m_panel.get(), &StrategyPanel::editCommitted, m_document.get(), [this](const PlanPtr &next, const QString &text) { m_document->apply(next, text); });
+        connect(m_panel.get(), &StrategyPanel::editStepped, m_document.get(), [this](const PlanPtr &next, const QString &key) { m_document->apply(next, {}, key); });
+        m_panel->resize(420, 900);
+        m_panel->setPlan(m_document->plan());
+        m_panel->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
+    }
+
+    void choose(const char *group, const QString &label)
+    {
+        EffectCombo *list = m_panel->row(group)->list();
+        list->setFocus();
+        const int index = list->findText(label, Qt::MatchStartsWith);
+        QVERIFY2(index >= 0, qPrintable(label));
+        list->showPopup();
+        list->view()->setCurrentIndex(list->model()->index(index, 0));
+        QTest::keyClick(list->view(), Qt::Key_Return);
+    }
+
+    [[nodiscard]] bool shows(const char *group) const { return m_panel->row(group)->isVisibleTo(m_panel.get()); }
+
+    [[nodiscard]] TextLine *words() const
+    {
+        for (TextLine *line : m_panel->findChildren<TextLine *>())
+            if (line->objectName() == QLatin1String("offloadFacts"))
+                return line;
+        return nullptr;
+    }
+
+private slots:
+    void initTestCase() { applyTheme(*qApp, ThemeKind::Dark); }
+    void init() { start(withDrives()); }
+    void cleanup() { m_panel.reset(); m_document.reset(); }
+
+    void shareAndChoiceAppearWithOffload()
+    {
+        QVERIFY(shows("activation_offload"));
+        QVERIFY(!shows("offload_fraction") && !shows("offload_policy"));
+        choose("activation_offload", QStringLiteral("drives"));
+        QCOMPARE(plan().memory.activationOffload, ActivationOffload::Ssd);
+        QCOMPARE(m_document->undoStack().undoText(), QStringLiteral("Activation offload off → drives"));
+        QVERIFY(shows("offload_fraction") && shows("offload_policy"));
+        choose("offload_fraction", QStringLiteral("75"));
+        QCOMPARE(plan().memory.offloadFraction, std::optional(0.75));
+        m_document->undoStack().undo();
+        m_document->undoStack().undo();
+        QCOMPARE(plan(), withDrives());
+        QVERIFY(!shows("offload_fraction"));
+    }
+
+    void withoutDrivesTheListSaysWhere()
+    {
+        start(handmade::plan());
+        EffectCombo *list = m_panel->row("activation_offload")->list();
+        const int drives = list->findText(QStringLiteral("drives"), Qt::MatchStartsWith);
+        QVERIFY(!(list->model()->index(drives, 0).flags() & Qt::ItemIsEnabled));
+    }
+
+    void offloadThatIsOnSaysWhatItComesTo()
+    {
+        choose("activation_offload", QStringLiteral("drives"));
+        QVERIFY(!words()->isVisibleTo(m_panel.get()));   // not evaluated yet
+        Evaluation evaluation = handmade::evaluation();
+        evaluation.plan = m_document->plan();
+        evaluation.metrics.offload = offloading().offload;
+        m_panel->setEvaluation(handmade::shared(evaluation));
+        QVERIFY(words()->isVisibleTo(m_panel.get()));
+        for (const char *what : {"24.0 GB leave", "12 GB/s", "40.0 % lower", "waits 250 ms", "3.2 years", "$360"})
+            QVERIFY2(words()->text().contains(QString::fromUtf8(what)), qPrintable(words()->text()));
+        choose("activation_offload", QStringLiteral("off"));
+        QVERIFY(!words()->isVisibleTo(m_panel.get()));
+    }
+
+    void wordsLeaveOutWhatIsNotKnown()
+    {
+        Metrics metrics = offloading();
+        metrics.offload->ssdLifetimeYears.reset();
+        metrics.offload->ssdUsdPerGpu.reset();
+        metrics.offload->stall = 0;
+        const QString text = offloadFacts(metrics).join(u' ');
+        QVERIFY(!text.contains("years") && !text.contains(u'$'));
+        QVERIFY(text.contains("does not wait"));
+        QVERIFY(offloadFacts(Metrics()).isEmpty());
+        QVERIFY(offloadLines(Metrics()).empty());
+        QCOMPARE(offloadLines(offloading()).size(), offloadLines(metrics).size() + 2);
+    }
+
+    void yearsReadAsPeopleSayThem()
+    {
+        QCOMPARE(formatYears(3.24), QStringLiteral("3.2 years"));
+        QCOMPARE(formatYears(26.4), QStringLiteral("26 years"));
+        QCOMPARE(formatYears(2e5), QStringLiteral("over 100 years"));
+        QCOMPARE(formatYears(0.5), QStringLiteral("6.0 months"));
+        QCOMPARE(formatYears(0.02), QStringLiteral("7.3 days"));
+    }
+
+    void anEffectOnMemoryNamesWhatItFreesAndWhatItCosts()
+    {
+        Effect effect;
+        effect.iterationTime = 10.4;
+        effect.change = 0.04;
+        effect.memoryBytes = 48e9;
+        effect.capacityBytes = 80e9;
+        QCOMPARE(memoryText(effect, 60e9).text, QStringLiteral("−12.0 GB +4.0 %"));
+        effect.change = 0;
+        QCOMPARE(memoryText(effect, 60e9).text, QStringLiteral("−12.0 GB"));
+        QCOMPARE(memoryText(effect, 60e9).ink, Ink::Good);
+        QCOMPARE(memoryText(effect, 40e9).text, QStringLiteral("+8.00 GB"));
+        effect.fits = false;
+        QVERIFY(memoryText(effect, 40e9).text.contains("does not fit"));
+    }
+
+    void theRowsEffectIsOnMemory()
+    {
+        auto effects = std::make_shared<EffectTable>();
+        effects->plan = m_document->plan();
+        effects->iterationTime = 10;
+        effects->memoryBytes = 60e9;
+        Effect full;
+        full.iterationTime = 13;
+        full.change = 0.3;
+        full.memoryBytes = 40e9;
+        full.capacityBytes = 80e9;
+        effects->strategies["recompute=full"] = full;
+        m_panel->setEffects(effects);
+        QCOMPARE(m_panel->row("recompute")->effectLine()->text(), QStringLiteral("full −20.0 GB +30.0 %"));
+        QVERIFY(m_panel->row("recompute")->effectLine()->toolTip().contains("Fullest GPU 40.0 GB of 80.0 GB"));
+    }
+};
+
+QTEST_MAIN(StrategiesMemoryTest)
+#include "tst_strategies_memory.moc"

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/panels/offload_text.h"
+
+#include "models/text/format.h"
+
+#include <QObject>
+
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kMonthsPerYear = 12, kDaysPerYear = 365, kLongest = 100;
+
+QString bandwidth(double gigabytesPerSecond)
+{
+    return QStringLiteral("%1 GB/s").arg(gigabytesPerSecond, 0, 'g', 3);
+}
+
+} // namespace
+
+QString formatYears(double years)
+{
+    if (years > kLongest)
+        return QObject::tr("over %1 years").arg(kLongest);
+    if (years >= 1)
+        return QObject::tr("%1 years").arg(years, 0, 'f', years < 10 ? 1 : 0);
+    const double months = years * kMonthsPerYear;
+    if (months >= 1)
+        return QObject::tr("%1 months").arg(months, 0, 'f', months < 10 ? 1 : 0);
+    return QObject::tr("%1 days").arg(years * kDaysPerYear, 0, 'f', 1);
+}
+
+QStringList offloadFacts(const Metrics &metrics)
+{
+    if (!metrics.offload)
+        return {};
+    const OffloadMetrics &offload = *metrics.offload;
+    if (offload.bytesPerGpu <= 0)
+        return {QObject::tr("No activation leaves the GPU.")};
+    QStringList facts;
+    facts << QObject::tr("%1 leave a GPU in an iteration, which needs %2 of writing.").arg(formatBytes(offload.bytesPerGpu), bandwidth(offload.requiredWriteGBps));
+    QString peak = QObject::tr("Activations peak %1 lower").arg(formatPercent(offload.activationPeakReduction));
+    peak += offload.stall > 0 ? QObject::tr("; training waits %1 for them.").arg(formatSeconds(offload.stall)) : QObject::tr("; training does not wait.");
+    facts << peak;
+    QStringList drives;
+    if (offload.ssdLifetimeYears)
+        drives << QObject::tr("Drives last %1").arg(formatYears(*offload.ssdLifetimeYears));
+    if (offload.ssdUsdPerGpu)
+        drives << QObject::tr("%1 of drives a GPU").arg(formatUsd(*offload.ssdUsdPerGpu));
+    if (!drives.isEmpty())
+        facts << drives.join(QStringLiteral(", ")) + u'.';
+    return facts;
+}
+
+std::vector<OffloadLine> offloadLines(const Metrics &metrics)
+{
+    if (!metrics.offload)
+        return {};
+    const OffloadMetrics &offload = *metrics.offload;
+    std::vector<OffloadLine> lines;
+    lines.push_back({QObject::tr("leaves in an iteration"), formatBytes(offload.bytesPerGpu), QObject::tr("Written by the GPU that moves most.")});
+    if (offload.bytesForwarded > 0)
+        lines.push_back({QObject::tr("used before it had left"), formatBytes(offload.bytesForwarded), QObject::tr("Taken from the GPU while the store was still on its way, so that nothing is loaded.")});
+    lines.push_back({QObject::tr("writing needed"), bandwidth(offload.requiredWriteGBps), QObject::tr("Of one GPU: what leaves, over half the iteration.")});
+    lines.push_back({QObject::tr("activation peak"), formatChange(1, 1 - offload.activationPeakReduction), QObject::tr("Against the same plan with all activations on the GPU.")});
+    lines.push_back({QObject::tr("training waits"), formatSeconds(offload.stall), QObject::tr("Seconds of the iteration in which compute waits for activations to return.")});
+    if (offload.ssdLifetimeYears)
+        lines.push_back({QObject::tr("life of the drives"), formatYears(*offload.ssdLifetimeYears), QObject::tr("Of the drives that wear out first, written as in this iteration day and night.")});
+    if (offload.ssdUsdPerGpu)
+        lines.push_back({QObject::tr("drives a GPU"), formatUsd(*offload.ssdUsdPerGpu), QObject::tr("Price of a node's drives over its GPUs.")});
+    return lines;
+}
+
+} // namespace trainyard
