@@ -19,6 +19,7 @@ enum ExitCode : int { kDone = 0, kInfeasible = 1, kBadInput = 2, kInternal = 3, 
 void addEvaluateCommand(CLI::App &app, int &exitCode);
 void addCompareCommand(CLI::App &app, int &exitCode);
 void addExplainCommand(CLI::App &app, int &exitCode);
+void addFitCommand(CLI::App &app, int &exitCode);
 void addReportCommand(CLI::App &app, int &exitCode);
 void addExportCommand(CLI::App &app, int &exitCode);
 void addCatalogCommand(CLI::App &app, int &exitCode);

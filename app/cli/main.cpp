@@ -21,6 +21,7 @@ int runCommandLine(int argc, char **argv)
     addEvaluateCommand(app, exitCode);
     addCompareCommand(app, exitCode);
     addExplainCommand(app, exitCode);
+    addFitCommand(app, exitCode);
     addReportCommand(app, exitCode);
     addExportCommand(app, exitCode);
     addCatalogCommand(app, exitCode);

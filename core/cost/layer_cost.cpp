@@ -2,6 +2,9 @@
 #include "core/cost/layer_cost.h"
 
 #include "core/cost/layer_timer_internal.h"
+#include "core/ladder/recompute.h"
+#include "core/ladder/states_off_gpu.h"
+#include "core/memory/chunk_memory.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -149,6 +152,43 @@ void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &w
     add(cost.inputGrad, gather + scatter, timer.inputGrad.total() + timer.weightGrad.total());
 }
 
+/// Weights come before forward and backward where they lie off the GPU, gradients leave after backward, while the
+/// neighbouring layer computes: PCIe is full duplex, and what outlasts the layer shows.
+void addStateTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements)
+{
+    const double sharded = elements.dense / site.data.ranks + elements.experts / site.expertData.ranks;
+    const bool sharesWeights = workload.plan->parallelism.zeroStage >= 3;
+    const LayerMoves moves = layerMoves(workload, site.states, sharesWeights ? sharded : elements.dense + elements.experts, sharded);
+    cost.forward.offload += std::max(Seconds{}, moves.fetch - timer.forward.total());
+    cost.inputGrad.offload += std::max(Seconds{}, std::max(moves.fetch, moves.leave) - timer.inputGrad.total() - timer.weightGrad.total());
+}
+
+/// What memory-saving kernels add: outputs of norms and of activation functions made again (one pass, as forward), saved
+/// tensors packed into fewer bits after forward and unpacked before backward: read for the scale, read, written.
+void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLayer)
+{
+    const MemoryStrategy &memory = workload.plan->memory;
+    const ModelSpec &model = workload.model;
+    const ActivationShape shape = activationShape(workload);
+    const double normBytes = 2 * 4 * timer.tokens / timer.spread * model.hidden;   // two norms, read and written
+    if (memory.recomputeNorms)
+        timer.elementwiseAgain(normBytes, kNormKernels / 2);
+    if (memory.recomputeActivationFunction) {
+        const double width = expertLayer ? model.sharedExpertFfn / double(timer.tensor)
+                                         + model.expertsPerToken * shape.imbalance / timer.spread * model.expertFfn
+                                         : model.ffn / double(timer.tensor);
+        timer.elementwiseAgain(2 * timer.tokens * width * ((model.gatedFfn ? 2 : 1) + 1), kActivationKernels);
+    }
+    if (shape.keptShare < 1) {
+        ActivationShape plain = shape;
+        plain.keptShare = 1;
+        constexpr double kPasses = 3, kPackKernels = 12;
+        const double elements = layerActivationBytes(model, expertLayer, plain, workload.stack) / shape.elementBytes;
+        timer.elementwiseForward(2 * kPasses * elements, kPackKernels);
+        timer.elementwiseInputGrad(2 * kPasses * elements, kPackKernels);
+    }
+}
+
 } // namespace
 
 Link seatFabric(const Workload &workload, StageSeat seat)
@@ -179,6 +219,7 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
     // The ranks of all replicas hold each expert once for every expert * expertTensor of them, that far apart.
     const int shard = p.expert * p.expertTensor;
     site.expertData = group(std::max(1, dataParallel * p.context * p.tensor / shard), shard);
+    site.states = stateRates(workload, seat);
     return site;
 }
 
@@ -203,6 +244,7 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
     timer.elementwise(2 * 10 * timer.tokens / timer.spread * model.hidden + rotary, kNormKernels);
     const LayerElements elements = layerElements(workload, expertLayer);
     timer.accumulate(elements.dense + elements.experts, expertLayer ? 6 : 4);
+    addMemoryKernels(timer, workload, expertLayer);
     ChunkCost traffic;
     addTensorTraffic(traffic, timer, workload, site, expertLayer && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
     addContextTraffic(traffic, timer, workload, site);
@@ -214,6 +256,7 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
     }
     if (communicatesInLayers(workload, site))
         addShardTraffic(traffic, timer, workload, site, elements);
+    addStateTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/cost/collectives.h"
 #include "core/cost/op_split.h"
+#include "core/ladder/optimizer_step.h"
 #include "core/placement/resolve.h"
 
 namespace trainyard {
@@ -16,6 +17,7 @@ struct LayerSite {                 // where a stage computes: what its layers se
     Link device, fabric;           // to GPUs of the same node; to other nodes
     RankGroup tensor, context, expert, expertTensor, data;
     RankGroup expertData;          // replicas of one shard of the experts
+    StateRates states;             // way to what lies off the GPU
 };
 
 /// From a GPU of the seat to other nodes of its datacenter.

@@ -135,6 +135,12 @@ void LayerTimer::elementwise(double bytes, double kernels)
     elementwiseInputGrad(bytes * 1.5, kernels);
 }
 
+void LayerTimer::elementwiseAgain(double bytes, double kernels)
+{
+    again.elementwise += memoryTime(bytes * m_passes * element / 2) + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
+    again.launches += kernels;
+}
+
 void LayerTimer::accumulate(double parameters, double tensors)
 {
     weightGrad.elementwise += memoryTime(parameters * m_work.stack.accumulationBytes);
@@ -164,10 +170,13 @@ ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute
     close(cost.inputGrad, inputGrad.total(), hostTime(inputGrad));
     close(cost.weightGrad, weightGrad.total(), hostTime(weightGrad));
     switch (recompute) {
-    case Recompute::None: break;
+    case Recompute::None:
+        if (again.launches > 0)
+            close(cost.recompute, again.total(), hostTime(again));
+        break;
     case Recompute::Full:   // of what is gathered already under ZeRO-3
         cost.recompute = communication.forward;
-        cost.recompute.data = Seconds{};
+        cost.recompute.data = cost.recompute.offload = Seconds{};
         close(cost.recompute, forward.total(), hostTime(forward));
         break;
     case Recompute::Selective:
@@ -175,7 +184,9 @@ ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute
         if (m_work.stack.operatorLevelSelective)
             close(cost.recompute, forward.products * 0.5 + forward.elementwise, hostTime(forward) * 0.5);
         else if (!m_work.stack.flashAttention)   // a fused kernel recomputes by itself, inside its backward
-            close(cost.recompute, core, hostTime({{}, {}, {}, 4}));
+            close(cost.recompute, core + again.total(), hostTime({{}, {}, {}, 4 + again.launches}));
+        else if (again.launches > 0)
+            close(cost.recompute, again.total(), hostTime(again));
         break;
     }
     return cost;

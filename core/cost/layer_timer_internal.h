@@ -30,6 +30,8 @@ public:
     /// The same in one direction only.
     void elementwiseForward(double bytes, double kernels);
     void elementwiseInputGrad(double bytes, double kernels);
+    /// Of such bytes forward, what a backward does again although the layer is not recomputed as a whole.
+    void elementwiseAgain(double bytes, double kernels);
     /// Gradients of so many parameters join the main gradients, from `tensors` kernels.
     void accumulate(double parameters, double tensors);
 
@@ -40,6 +42,7 @@ public:
     int tensor = 1, spread = 1;        // spread: ranks that share the tokens outside attention and MLP
     KernelWork forward, inputGrad, weightGrad;
     double element = 2;                // bytes of an activation
+    KernelWork again;                  // of the forward, by elementwiseAgain
     Seconds core;                      // forward of the attention core, which selective recomputation repeats
 
 private:

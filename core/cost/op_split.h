@@ -10,8 +10,9 @@ namespace trainyard {
 
 struct OpSplit {
     Seconds compute, tensor, context, expert, data;   // data: parameter gathers of ZeRO-3 that nothing hides
+    Seconds offload;               // weights and gradients on their way from and to host memory or drives, likewise
 
-    [[nodiscard]] Seconds total() const { return compute + tensor + context + expert + data; }
+    [[nodiscard]] Seconds total() const { return compute + tensor + context + expert + data + offload; }
     OpSplit &operator+=(const OpSplit &o)
     {
         compute += o.compute;
@@ -19,12 +20,13 @@ struct OpSplit {
         context += o.context;
         expert += o.expert;
         data += o.data;
+        offload += o.offload;
         return *this;
     }
     friend OpSplit operator+(OpSplit a, const OpSplit &b) { return a += b; }
     friend OpSplit operator*(OpSplit a, double f)
     {
-        return {a.compute * f, a.tensor * f, a.context * f, a.expert * f, a.data * f};
+        return {a.compute * f, a.tensor * f, a.context * f, a.expert * f, a.data * f, a.offload * f};
     }
     bool operator==(const OpSplit &) const = default;
 };

@@ -2,6 +2,7 @@
 #include "core/cost/stage_coster.h"
 
 #include "core/cost/token_slices.h"
+#include "core/ladder/states_off_gpu.h"
 #include "core/schedule/chunks.h"
 #include "core/workload/model_math.h"
 
@@ -45,6 +46,15 @@ StageCosts profiledStage(const Workload &workload, int stage, int chunks)
     return result;
 }
 
+Workload withoutRecompute(const Workload &workload)
+{
+    Workload kept = workload;
+    Plan plan = *workload.plan;
+    plan.memory.recompute = Recompute::None;
+    kept.plan = std::make_shared<const Plan>(std::move(plan));
+    return kept;
+}
+
 } // namespace
 
 StageCoster::StageCoster(const Workload &workload) : m_work(workload)
@@ -58,7 +68,7 @@ StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
     const Plan &plan = *m_work.plan;
     const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
     StageCosts result = plan.profile ? profiledStage(m_work, stage, programChunks(plan)) : computedStage(costs, stage);
-    addTail(result, costs, stage);
+    addTail(result, costs, pipelines, stage);
     return result;
 }
 
@@ -87,18 +97,25 @@ const StageCoster::SiteCosts &StageCoster::at(StageSeat seat, int replicas)
 {
     const Link fabric = seatFabric(m_work, seat);
     const int perNode = m_work.pool(seat).gpusPerNode;
+    const StateRates states = stateRates(m_work, seat);
     for (const SiteCosts &known : m_sites) {
-        if (known.site.gpu == &m_work.gpu(seat) && known.site.fabric == fabric && known.gpusPerNode == perNode
+        if (known.site.gpu == &m_work.gpu(seat) && known.site.fabric == fabric && known.site.states == states && known.gpusPerNode == perNode
             && known.site.data.ranks == replicas * m_work.plan->parallelism.context)
             return known;
     }
-    SiteCosts costs{layerSite(m_work, seat, replicas), perNode, {}, {}, {}, {}, {}};
+    SiteCosts costs{layerSite(m_work, seat, replicas), perNode, {}, {}, {}, {}, {}, {}, {}};
     if (!m_work.plan->profile) {
         costs.dense = layerCost(m_work, costs.site, false);
         if (m_work.model.isMoe())
             costs.expert = layerCost(m_work, costs.site, true);
         costs.embedding = embeddingCost(m_work, costs.site);
         costs.head = headCost(m_work, costs.site);
+        if (m_work.plan->memory.recompute == Recompute::Full && m_work.plan->memory.recomputeLayers) {
+            const Workload kept = withoutRecompute(m_work);
+            costs.denseAgain = layerCost(kept, costs.site, false).recompute;
+            if (m_work.model.isMoe())
+                costs.expertAgain = layerCost(kept, costs.site, true).recompute;
+        }
         addSlices(costs);
     }
     m_sites.push_back(costs);
@@ -111,7 +128,7 @@ void StageCoster::addSlices(SiteCosts &costs)
     for (const int tokens : m_slices) {
         const Workload slice = ofSlice(m_work, tokens);
         const ChunkCost earlier = attentionToEarlier(slice, costs.site, before);
-        SiteCosts &of = costs.slices.emplace_back(SiteCosts{costs.site, costs.gpusPerNode, {}, {}, {}, {}, {}});
+        SiteCosts &of = costs.slices.emplace_back(SiteCosts{costs.site, costs.gpusPerNode, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, {}});
         of.dense = layerCost(slice, costs.site, false);
         of.dense += earlier;
         if (m_work.model.isMoe()) {
@@ -124,14 +141,18 @@ void StageCoster::addSlices(SiteCosts &costs)
     }
 }
 
-ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk) const
+ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers again) const
 {
-    ChunkCost sum = costs.dense * (chunk.layers - chunk.expertLayers);
+    const int dense = chunk.layers - chunk.expertLayers;
+    ChunkCost sum = costs.dense * dense;
     const Seconds host = microseconds(m_work.stack.cudaGraphs ? 0 : m_work.stack.microBatchOverheadUs);
     sum.forward.compute += host;
     sum.inputGrad.compute += host;
     if (chunk.expertLayers > 0)
         sum += costs.expert * chunk.expertLayers;
+    if (m_work.plan->memory.recompute == Recompute::Full && m_work.plan->memory.recomputeLayers)
+        sum.recompute = costs.dense.recompute * again.dense + costs.denseAgain * (dense - again.dense)
+            + costs.expert.recompute * again.experts + costs.expertAgain * (chunk.expertLayers - again.experts);
     if (chunk.hasEmbedding)
         sum += costs.embedding;
     if (chunk.hasHead)
@@ -142,11 +163,13 @@ ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk
 StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
 {
     StageCosts result;
-    for (const StageChunk &chunk : m_work.layout.chunks[std::size_t(stage)]) {
+    const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
+    for (std::size_t c = 0; c < again.size(); ++c) {
+        const StageChunk &chunk = m_work.layout.chunks[std::size_t(stage)][c];
         for (const SiteCosts &slice : costs.slices)
-            result.chunks.push_back(chunkCost(slice, chunk));
+            result.chunks.push_back(chunkCost(slice, chunk, again[c]));
         if (costs.slices.empty())
-            result.chunks.push_back(chunkCost(costs, chunk));
+            result.chunks.push_back(chunkCost(costs, chunk, again[c]));
     }
     return result;
 }
@@ -159,6 +182,8 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
         result.chunks = {profiledChunk(m_work, stage, 1)};
     } else {
         StageChunk whole;
+        RecomputedLayers wholeAgain;
+        const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
         for (std::size_t c = 0; c < chunks.size() / std::size_t(modelCopies(m_work.plan->schedule)); ++c) {
             const StageChunk &chunk = chunks[c];   // of one copy: a micro-batch goes through one
@@ -166,14 +191,16 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
             whole.expertLayers += chunk.expertLayers;
             whole.hasEmbedding |= chunk.hasEmbedding;
             whole.hasHead |= chunk.hasHead;
+            wholeAgain.dense += again[c].dense;
+            wholeAgain.experts += again[c].experts;
         }
-        result.chunks.push_back(chunkCost(costs, whole));
+        result.chunks.push_back(chunkCost(costs, whole, wholeAgain));
     }
-    addTail(result, costs, stage);
+    addTail(result, costs, pipelines, stage);
     return result;
 }
 
-void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage) const
+void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
 {
     const Plan &plan = *m_work.plan;
     const RankGroup &data = costs.site.data;
@@ -202,10 +229,15 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, int stage)
     if (isSharded && (!isInLayers || plan.parallelism.zeroStage < 3))
         result.gather = allGatherTime(Bytes{parameters.dense * weightBytes(plan.workload.precision)}, data)
             + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weightBytes(plan.workload.precision)}, expertData) : Seconds{});
-    // Adam reads gradient, master weight and two moments and writes the last three and the 16-bit weight: 30 bytes.
     const double touched = isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
-    const double bytesEach = plan.workload.optimizer == Optimizer::Sgd ? 14 : plan.workload.optimizer == Optimizer::Adam8bit ? 18 : 30;
-    result.optimizer = Bytes{touched * bytesEach} / BytesPerSecond{costs.site.gpu->memoryGBps * 1e9 * costs.site.gpu->gemm.memoryFraction};
+    result.optimizer = Bytes{touched * updateTraffic(m_work)} / BytesPerSecond{costs.site.gpu->memoryGBps * 1e9 * costs.site.gpu->gemm.memoryFraction}
+        + galoreTime(m_work, *costs.site.gpu, touched);
+    if (plan.memory.optimizerOffload != OptimizerOffload::None) {
+        Seconds compute;           // of an iteration: what a delayed step hides behind
+        for (const ChunkCost &chunk : result.chunks)
+            compute += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total()) * pipelines.microBatches;
+        result.optimizer = offloadedStepTime(m_work, pipelines.seats[std::size_t(stage)], touched, compute);
+    }
 }
 /// Communication that may hide behind the last backward (reduction) or the first forward (gather) of the stage.
 TailTimes tailTimes(const Workload &workload, const StageCosts &stage)

@@ -5,6 +5,7 @@
 
 #include "core/cost/iteration_costs.h"
 #include "core/cost/layer_cost.h"
+#include "core/ladder/recompute.h"
 
 namespace trainyard {
 
@@ -26,6 +27,7 @@ private:
         LayerSite site;
         int gpusPerNode;
         ChunkCost dense, expert, embedding, head;
+        OpSplit denseAgain, expertAgain;   // recomputation of a layer that full recomputation leaves out
         std::vector<SiteCosts> slices;   // the same for each slice of the tokens; empty where the schedule has none
     };
 
@@ -33,8 +35,8 @@ private:
     void addSlices(SiteCosts &costs);
     [[nodiscard]] int replicasHere(const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
-    [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk) const;
-    void addTail(StageCosts &result, const SiteCosts &costs, int stage) const;
+    [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers again) const;
+    void addTail(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
 
     const Workload &m_work;
     std::vector<SiteCosts> m_sites;

@@ -231,14 +231,6 @@ void addPlacement(std::vector<Alternative> &out, const Plan &plan)
     addGroup(out, plan, "placement", "Placement", choices, plan.placement, [](Plan &p, const Placement &next) { p.placement = next; });
 }
 
-void addRecompute(std::vector<Alternative> &out, const Plan &plan)
-{
-    std::vector<Choice<Recompute>> choices;
-    for (const Recompute r : {Recompute::None, Recompute::Selective, Recompute::Full})
-        choices.push_back({r, toString(r), toString(r), {}});
-    addGroup(out, plan, "recompute", "Recompute", choices, plan.memory.recompute, [](Plan &p, Recompute r) { p.memory.recompute = r; });
-}
-
 void addPrecision(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue)
 {
     std::vector<Choice<Precision>> choices;
@@ -272,7 +264,9 @@ void addStack(std::vector<Alternative> &out, const Plan &plan, const Catalogue &
 void blockWhatTheProfileFixes(std::vector<Alternative> &out)
 {
     static const std::set<std::string> kFixed{"tensor", "pipeline", "virtual", "context", "expert", "sequence_parallel",
-                                              "zero", "micro_batch", "precision", "stack", "activation_offload",
+                                              "zero", "micro_batch", "precision", "stack", "recompute_layers", "recompute_norms",
+                                              "recompute_activation_function", "optimizer", "optimizer_offload", "delayed_update",
+                                              "parameter_offload", "saved_activation_bits", "fp8_activations", "activation_offload",
                                               "offload_fraction", "offload_policy"};
     for (Alternative &a : out) {
         if (a.isCurrent || !a.plan || !kFixed.contains(a.group))
@@ -301,7 +295,7 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     addMicroBatch(out, plan);
     addPlacement(out, plan);
     detail::addWanStrategies(out, plan);
-    addRecompute(out, plan);
+    detail::addMemoryStrategies(out, plan, model);
     detail::addActivationOffload(out, plan);
     addPrecision(out, plan, catalogue);
     addStack(out, plan, catalogue);

@@ -54,6 +54,9 @@ inline std::vector<Choice<int>> numbers(const std::set<int> &values)
 /// Connections, sharing, cells, turns, congestion control, all-reduce, local SGD and compression between datacenters. Only
 /// what the plan leaves open: no turns without cells, no exchange without local SGD.
 void addWanStrategies(std::vector<Alternative> &out, const Plan &plan);
+/// Recomputation, states off the GPU, optimizer, compression of what is saved: every switch of the memory ladder that the
+/// plan leaves open. `model` may be null.
+void addMemoryStrategies(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model);
 /// Prefill in the bubbles, and where it is on, model, stages, arrivals and chaining.
 void addBubbleFill(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue);
 /// Where activations wait for the backward pass, and where they leave, how much of them and chosen how.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/problems.h"
 
-#include "core/cost/iteration_costs.h"
+#include "core/evaluate/state_problems_internal.h"
 #include "core/evaluate/wan_notes.h"
-#include "core/memory/stage_memory.h"
-#include "core/placement/place.h"
+#include "core/ladder/fit.h"
 #include "core/placement/seating.h"
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
@@ -31,50 +30,26 @@ Fix fixOf(const Plan &plan, std::string label, Change change)
     return {std::move(label), std::make_shared<const Plan>(std::move(next))};
 }
 
-/// Seated, schedulable, and inside memory: whether a fix would make the plan feasible. No simulation.
-bool isFeasible(const PlanPtr &plan, const Catalogue &catalogue)
-{
-    auto workload = resolve(plan, catalogue);
-    if (!workload)
-        return false;
-    for (const PlacementMode mode : candidateModes(*plan)) {
-        workload->layout = place(*workload, mode);
-        if (workload->layout.data == 0)
-            continue;
-        const auto costs = cost(*workload);
-        if (!costs)
-            continue;
-        const std::vector<StageMemory> stages = stageMemory(*workload, *costs);
-        if (std::all_of(stages.begin(), stages.end(), [](const StageMemory &m) { return m.fits(); }))
-            return true;
-    }
-    return false;
-}
-
 void keepFeasible(std::vector<Fix> &fixes, const Catalogue &catalogue, std::size_t most)
 {
     std::vector<Fix> kept;
     for (Fix &fix : fixes) {
-        if (kept.size() < most && isFeasible(fix.plan, catalogue))
+        if (kept.size() < most && footprint(fix.plan, catalogue).fits)
             kept.push_back(std::move(fix));
     }
     fixes = std::move(kept);
 }
 
-/// Where no single change is enough: changes one upon another, cheapest first, until the plan fits.
-std::vector<Fix> combinedMemoryFix(const Plan &plan, const Catalogue &catalogue)
+/// Where no single change is enough: the rungs of the memory ladder that are, together.
+std::vector<Fix> ladderFix(const Plan &plan, const Catalogue &catalogue)
 {
-    Fix fix{{}, std::make_shared<const Plan>(plan)};
-    const auto add = [&](bool isNews, const std::string &what, auto change) {
-        if (!isNews || isFeasible(fix.plan, catalogue))
-            return;
-        fix = fixOf(*fix.plan, fix.label.empty() ? what : fix.label + " + " + what, change);
-    };
-    add(plan.workload.microBatch > 1, "micro-batch 1", [](Plan &p) { p.workload.microBatch = 1; });
-    add(plan.parallelism.zeroStage < 1, "ZeRO-1", [](Plan &p) { p.parallelism.zeroStage = 1; });
-    add(plan.memory.recompute != Recompute::Full, "full recomputation", [](Plan &p) { p.memory.recompute = Recompute::Full; });
-    add(plan.parallelism.zeroStage < 3, "ZeRO-3", [](Plan &p) { p.parallelism.zeroStage = 3; });
-    return isFeasible(fix.plan, catalogue) ? std::vector<Fix>{fix} : std::vector<Fix>{};
+    const Fitting fitting = fitMemory(std::make_shared<const Plan>(plan), catalogue);
+    if (!fitting.fits || fitting.steps.empty())
+        return {};
+    std::string label;
+    for (const LadderStep &step : fitting.steps)
+        label += (label.empty() ? "" : " + ") + step.name;
+    return {{std::move(label), fitting.plan}};
 }
 
 Problem memoryProblem(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
@@ -113,7 +88,7 @@ Problem memoryProblem(const Evaluation &evaluation, const Workload &workload, co
     }
     keepFeasible(fixes, catalogue, 3);
     if (fixes.empty())
-        fixes = combinedMemoryFix(plan, catalogue);
+        fixes = ladderFix(plan, catalogue);
     problem.fixes = std::move(fixes);
     return problem;
 }
@@ -173,16 +148,6 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
     };
     note(plan.memory.activationOffload != ActivationOffload::None, "memory.activation_offload",
          "Activation offload is not modelled in this version: activations are counted on the GPU");
-    note(plan.memory.optimizerOffload != OptimizerOffload::None, "memory.optimizer_offload",
-         "Optimizer offload is not modelled in this version: states are counted on the GPU");
-    const MemoryStrategy &memory = plan.memory;
-    note(memory.parameterOffload != ParameterOffload::None, "memory.parameter_offload",
-         "Parameter offload is not modelled in this version: parameters are counted on the GPU");
-    note(memory.recomputeLayers || memory.recomputeNorms || memory.recomputeActivationFunction, "memory.recompute_layers",
-         "Recomputing parts of a stage or of a layer is not modelled in this version");
-    note(memory.savedActivationBits || memory.fp8Activations, "memory.saved_activation_bits",
-         "Compressed activations are not modelled in this version: they are counted as computed");
-    note(plan.workload.optimizer == Optimizer::Galore, "workload.optimizer", "GaLore's projection is not modelled in this version: its states are counted as Adam's");
     note(plan.moe.dispatch != MoeDispatch::Flat && plan.moe.dispatch != MoeDispatch::Dedup, "moe.dispatch", "Expert dispatch is modelled as flat all-to-all in this version");
     note(plan.heterogeneity.compute != Share::Even || plan.heterogeneity.state != Share::Even, "heterogeneity",
          "Balancing unequal GPUs is not modelled in this version: shares are even");
@@ -265,6 +230,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addOwnConstruction(problems, evaluation);
     addStandIns(problems, workload);
     addCells(problems, evaluation);
+    addStateProblems(problems, workload);
     addNotModelled(problems, *evaluation.plan);
     addWanNotes(problems, evaluation, workload);
     std::ranges::move(bubbleFillProblems(evaluation), std::back_inserter(problems));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/metrics.h"
 
+#include "core/ladder/recompute.h"
 #include "core/timeline/analysis.h"
 #include "core/workload/model_math.h"
 
@@ -64,7 +65,7 @@ std::vector<StageSeconds> secondsOfStages(const Costs &costs, const Timeline &ti
         b.wan = toSeconds(time.wan).value;
         b.pipeline = toSeconds(time.pipeline).value;
         b.dataParallel = toSeconds(time.reduce).value + inside.data.value;
-        b.offloadStall = toSeconds(time.offload).value;
+        b.offloadStall = toSeconds(time.offload).value + inside.offload.value;
         b.optimizer = toSeconds(time.optimizer).value;
         stages.push_back(stage);
     }
@@ -128,6 +129,8 @@ void addRates(Metrics &metrics, const Workload &workload, double iteration)
     double recomputed = 0;
     for (int layer = 0; layer < workload.model.layers; ++layer)
         recomputed += recomputeFlops(workload.model, workload.model.isExpertLayer(layer), s, workload.plan->memory.recompute, workload.stack);
+    if (workload.plan->memory.recompute == Recompute::Full)
+        recomputed *= recomputedShare(workload);
     metrics.modelTflopsPerGpu = modelFlops / iteration / metrics.gpusUsed / 1e12;
     const double peak = peakFlopsInUse(workload);
     if (peak > 0) {

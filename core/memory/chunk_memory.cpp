@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/chunk_memory.h"
 
+#include "core/ladder/recompute.h"
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
@@ -24,13 +25,18 @@ public:
           m_dense(layerActivations(m_model, false, m_shape, m_stack)),
           m_expert(m_model.isMoe() ? layerActivations(m_model, true, m_shape, m_stack) : LayerActivations{})
     {
+        ActivationShape kept = m_shape;
+        kept.recompute = Recompute::None;
+        m_denseKept = layerActivations(m_model, false, kept, m_stack);
+        m_expertKept = m_model.isMoe() ? layerActivations(m_model, true, kept, m_stack) : LayerActivations{};
         m_tokens = m_shape.sequence * m_shape.microBatch / m_shape.context;
         m_hidden = m_tokens * m_shape.elementBytes * m_model.hidden;
         m_hiddenShare = m_hidden / (m_shape.sequenceParallel ? m_shape.tensor : 1);
         m_logits = m_tokens * m_model.vocab / m_p.tensor;
     }
 
-    [[nodiscard]] ChunkMemory of(const StageChunk &chunk) const
+    /// `again`: layers that are computed again as a whole, of those that the chunk has.
+    [[nodiscard]] ChunkMemory of(const StageChunk &chunk, RecomputedLayers again) const
     {
         ChunkMemory m;
         const int dense = chunk.layers - chunk.expertLayers;
@@ -40,6 +46,8 @@ public:
         if (!chunk.hasHead && m_stack.keepsStageOutputs && m_p.pipeline > 1)
             m.ends += m_hiddenShare;
         m.kept = sum(&LayerActivations::kept);
+        if (m_shape.recompute == Recompute::Full)   // the others keep theirs
+            m.kept += (dense - again.dense) * (m_denseKept.kept - m_dense.kept) + (chunk.expertLayers - again.experts) * (m_expertKept.kept - m_expert.kept);
         m.whole = sum(&LayerActivations::whole);
         m.forWeightGrads = sum(&LayerActivations::forWeightGrads);
         if (chunk.hasHead)
@@ -141,6 +149,7 @@ private:
     ActivationShape m_shape;
     double m_weight;
     LayerActivations m_dense, m_expert;
+    LayerActivations m_denseKept, m_expertKept;   // of layers that full recomputation leaves out
     double m_tokens = 0;
     double m_hidden = 0, m_hiddenShare = 0;   // bytes of one hidden tensor, whole and as a tensor rank holds it
     double m_logits = 0;           // vocabulary elements of a rank
@@ -163,17 +172,24 @@ ActivationShape activationShape(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
     const Parallelism &p = plan.parallelism;
-    return {double(plan.workload.sequenceLength), double(plan.workload.microBatch), p.tensor, p.context, p.expert, p.expertTensor,
-            p.usesSequenceParallel(), plan.memory.recompute, plan.moe.load(), weightBytes(plan.workload.precision),
-            keptInputBytes(plan.workload.precision, workload.stack)};
+    const MemoryStrategy &memory = plan.memory;
+    ActivationShape shape{double(plan.workload.sequenceLength), double(plan.workload.microBatch), p.tensor, p.context, p.expert, p.expertTensor,
+                          p.usesSequenceParallel(), memory.recompute, plan.moe.load(), weightBytes(plan.workload.precision),
+                          keptInputBytes(plan.workload.precision, workload.stack), memory.recomputeNorms, memory.recomputeActivationFunction, 1};
+    if (memory.fp8Activations)
+        shape.inputBytes = std::min(shape.inputBytes, 1.0);
+    if (memory.savedActivationBits)
+        shape.keptShare = compressedShare(*memory.savedActivationBits, shape.elementBytes);
+    return shape;
 }
 
 std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
 {
     const ChunkModel model(workload);
     std::vector<ChunkMemory> chunks;
-    for (const StageChunk &chunk : workload.layout.chunks[std::size_t(stage)])
-        chunks.push_back(model.of(chunk));
+    const std::vector<RecomputedLayers> again = recomputedLayers(workload, stage);
+    for (std::size_t c = 0; c < again.size(); ++c)
+        chunks.push_back(model.of(workload.layout.chunks[std::size_t(stage)][c], again[c]));
     if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices)   // counted as equally long
         chunks.assign(std::size_t(workload.plan->parallelism.tokenSlices), sliced(chunks.front(), workload.plan->parallelism.tokenSlices));
     return chunks;

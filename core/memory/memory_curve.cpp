@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ladder/recompute.h"
 #include "core/memory/replay.h"
 #include "core/memory/stage_memory.h"
 
@@ -86,7 +87,7 @@ std::vector<std::vector<Evaluation::MemoryStep>> memoryCurves(const Workload &wo
     std::vector<std::vector<Evaluation::MemoryStep>> curves(stages.size());
     if (stages.empty() || costs.iteration.classes.empty())
         return curves;
-    const bool recomputes = workload.plan->memory.recompute != Recompute::None;
+    const bool recomputes = recomputesAnything(*workload.plan);
     for (const Track &track : timeline.tracks) {
         if (track.stream != Stream::Compute || track.pipelineClass != 0 || std::size_t(track.stage) >= stages.size())
             continue;

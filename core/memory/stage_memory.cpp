@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/stage_memory.h"
 
+#include "core/ladder/recompute.h"
 #include "core/memory/replay.h"
 #include "core/memory/stage_states.h"
 
@@ -60,6 +61,7 @@ StageMemory memoryOf(const Workload &workload, int stage, const Held &held, cons
     parts.add(m.optimizer, "optimizer states", states.optimizer);
     for (auto &[name, bytes] : states.buffers)
         parts.add(m.buffers, std::move(name), bytes);
+    m.offloaded += std::llround(states.inHost + states.onDrives);
     double perMicroBatch = 0;
     for (const ChunkMemory &chunk : chunks)
         perMicroBatch += chunk.kept;
@@ -82,7 +84,7 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
     std::vector<StageMemory> stages;
     if (workload.plan->profile)
         return stages;
-    const bool recomputes = workload.plan->memory.recompute != Recompute::None;
+    const bool recomputes = recomputesAnything(*workload.plan);
     for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
         const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
         Fullest fullest;

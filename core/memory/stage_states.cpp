@@ -3,6 +3,8 @@
 
 #include "core/cost/iteration_costs.h"
 #include "core/cost/wan_sites.h"
+#include "core/hardware/host_spec.h"
+#include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
 
 #include <algorithm>
@@ -45,9 +47,11 @@ public:
         s.gradients = state(m_stack.gradientBytes, m_p.zeroStage >= 2);
         if (m_p.zeroStage >= 1)
             s.gradients += state(m_stack.gradientShardBytes, true);
-        s.optimizer = state(optimizerBytes(), m_p.zeroStage >= 1);
+        s.optimizer = state(optimizerStateBytes(m_work), m_p.zeroStage >= 1);
         if (m_plan.workload.optimizer == Optimizer::Adam8bit)   // moments of the token table stay in 32 bits
             s.optimizer += m_elements.embedding * (8 - k8BitMoments) / (m_p.zeroStage >= 1 ? m_shards : 1);
+        moveOptimizer(s);
+        moveParameters(s);
         if (trainsLocally(m_work))   // local SGD's outer optimizer: momentum and the parameters of the last exchange, 32 bits each
             s.optimizer += state(8, m_p.zeroStage >= 1);
         addGathered(s);
@@ -64,19 +68,37 @@ private:
         return bytes * (isSharded ? m_elements.dense / m_shards + m_elements.experts / m_expertShards : m_elements.dense + m_elements.experts);
     }
 
-    /// Bytes of optimizer state an element: 32-bit master weight and moments; a 32-bit weight is its own master.
-    [[nodiscard]] double optimizerBytes() const
+    static void away(StageStates &s, double bytes, bool isOnDrives) { (isOnDrives ? s.onDrives : s.inHost) += bytes; }
+
+    /// Optimizer states in host memory or on drives, with the gradients where those leave during backward; what is under way.
+    void moveOptimizer(StageStates &s) const
     {
-        const double master = m_weight >= 4 || m_stack.weightsKeptInFp32 ? 0 : 4;
-        switch (m_plan.workload.optimizer) {
-        case Optimizer::Adam: return master + 8;
-        case Optimizer::Sgd: return master;
-        case Optimizer::Lion: return master + 4;
-        case Optimizer::Adafactor: return master + 0.1;   // row and column factors
-        case Optimizer::Adam8bit: return master + k8BitMoments;
-        case Optimizer::Galore: break;   // its projection is not modelled: as Adam
+        const OptimizerOffload offload = m_plan.memory.optimizerOffload;
+        if (offload == OptimizerOffload::None)
+            return;
+        const bool isOnDrives = offload == OptimizerOffload::Ssd;
+        const double group = std::min(builtinHost().subGroupParameters, m_elements.dense / m_shards + m_elements.experts / m_expertShards);
+        away(s, s.optimizer, isOnDrives);
+        s.optimizer = 0;
+        if (gradientsLeave(m_work)) {   // widened to 32 bits there
+            away(s, state(4, true), isOnDrives);
+            s.gradients = 0;
         }
-        return master + 8;
+        if (offload == OptimizerOffload::Interleaved)   // one group comes, one is updated, one goes, with its gradients
+            add(s, "states under update", 3 * group * (optimizerStateBytes(m_work) + 4));
+        else
+            add(s, "gradients and weights under way", 2 * group * (m_weight + m_stack.gradientBytes));
+    }
+
+    /// Weights of the layers in host memory or on drives; token table and output matrix stay.
+    void moveParameters(StageStates &s) const
+    {
+        const ParameterOffload offload = m_plan.memory.parameterOffload;
+        if (offload == ParameterOffload::None)
+            return;
+        const double all = m_elements.dense + m_elements.experts, stays = all > 0 ? std::min(1.0, m_elements.ends / all) : 1;
+        away(s, s.weights * (1 - stays), offload == ParameterOffload::Ssd);
+        s.weights *= stays;
     }
 
     static void add(StageStates &s, const char *name, double bytes)
@@ -93,7 +115,8 @@ private:
             add(s, "gathered weights", m_weight < 4 ? m_weight * all : 0);
         if (staysWhole)
             add(s, "gradients before reduction", m_stack.gradientBytes * all);
-        if (m_p.zeroStage < 3 || staysWhole)
+        const bool arePartsFetched = m_p.zeroStage >= 3 || m_plan.memory.parameterOffload != ParameterOffload::None;
+        if (!arePartsFetched || staysWhole)
             return;
         const LayerParameters layer = layerParameters(m_model, m_model.isMoe());
         const double elements = (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);

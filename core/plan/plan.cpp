@@ -58,5 +58,6 @@ const char *toString(Optimizer value) { return detail::nameOf(value); }
 const char *toString(MoeDispatch value) { return detail::nameOf(value); }
 const char *toString(ActivationOffload value) { return detail::nameOf(value); }
 const char *toString(OptimizerOffload value) { return detail::nameOf(value); }
+const char *toString(ParameterOffload value) { return detail::nameOf(value); }
 
 } // namespace trainyard

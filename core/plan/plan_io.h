@@ -37,5 +37,6 @@ namespace trainyard {
 [[nodiscard]] const char *toString(MoeDispatch);
 [[nodiscard]] const char *toString(ActivationOffload);
 [[nodiscard]] const char *toString(OptimizerOffload);
+[[nodiscard]] const char *toString(ParameterOffload);
 
 } // namespace trainyard

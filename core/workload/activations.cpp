@@ -49,6 +49,13 @@ public:
         return bytes + e * width / m_split + m_copies * e * (m.hidden * m_shape.expertTensor + m.expertFfn);
     }
 
+    /// Outputs of both norms; of the activation functions: what backward can make again by one cheap kernel.
+    [[nodiscard]] double normOutputs() const { return (w + (m_isExpert ? e : w)) * m_model.hidden / m_whole; }
+    [[nodiscard]] double activationOutputs() const
+    {
+        return w * (m_isExpert ? m_model.sharedExpertFfn / m_split + m_copies * m_model.expertFfn : m_model.ffn / m_split);
+    }
+
     /// Inputs of the products and gradients of their outputs.
     [[nodiscard]] double forWeightGrads() const
     {
@@ -170,6 +177,12 @@ LayerActivations layerActivations(const ModelSpec &model, bool expertLayer, cons
                                                   : tokens * token.kept(!stack.flashAttention);
         break;
     }
+    const bool isByTensor = shape.recompute == Recompute::None || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
+    if (isByTensor && shape.recomputeNorms)
+        bytes.kept -= tokens * token.normOutputs();
+    if (isByTensor && shape.recomputeActivationFunction)
+        bytes.kept -= tokens * token.activationOutputs();
+    bytes.kept *= shape.keptShare;
     return bytes;
 }
 

@@ -43,6 +43,8 @@ struct ActivationShape {
     double imbalance = 1;
     double elementBytes = 2;       // of an activation: weightBytes(precision)
     double inputBytes = 2;         // of an input that a product keeps for its weight gradient
+    bool recomputeNorms = false, recomputeActivationFunction = false;   // their outputs are made again in backward
+    double keptShare = 1;          // of the bytes, where what is saved is kept in fewer bits
 };
 /// Bytes of an input kept for a weight gradient: the activation's, or the 8- or 4-bit copy where the stack keeps only that.
 [[nodiscard]] double keptInputBytes(Precision precision, const StackSpec &stack);

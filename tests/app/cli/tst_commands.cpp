@@ -93,7 +93,7 @@ private slots:
         QCOMPARE(help.exitCode, 0);
         QCOMPARE(version.exitCode, 0);
         QVERIFY(version.out.starts_with("trainyard-cli "));
-        for (const char *command : {"evaluate", "compare", "explain", "report", "export", "catalog", "schema", "validate"}) {
+        for (const char *command : {"evaluate", "compare", "explain", "fit", "report", "export", "catalog", "schema", "validate"}) {
             QVERIFY2(help.out.find(command) != std::string::npos, command);
             QCOMPARE(run({QLatin1String(command), QStringLiteral("--help")}).exitCode, 0);
         }
@@ -306,6 +306,28 @@ private slots:
         }
         QVERIFY(!why["better_parts"].empty());
         QCOMPARE(run(words("explain") << plan(profilePlan())).exitCode, 0);
+    }
+
+    /// 70 billion parameters at 18 bytes on eight GPUs of 80 GB: states must be sharded at least.
+    void fitNamesTheStepsAndWritesAPlanThatFits()
+    {
+        const json tooLarge = json::parse(R"({ "format": "trainyard.plan", "version": 1,
+          "cluster": { "datacenters": [ { "id": "a", "pools": [ { "id": "p", "gpu": "h100-sxm-80gb", "nodes": 1 } ] } ] },
+          "workload": { "model": "llama-3-70b", "sequence_length": 4096, "global_batch": 16 },
+          "parallelism": { "tensor": 1, "zero_stage": 0 } })");
+        const QString path = plan(tooLarge), fitting = file("fitting.json");
+        const Answer answer = run(words("fit --format json --out") << fitting << path);
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        const json told = json::parse(answer.out);
+        QVERIFY(told["fits"].get<bool>());
+        QVERIFY(!told["steps"].empty());
+        for (const auto &step : told["steps"])
+            QVERIFY(step["freed_bytes"].get<double>() > 0 && !step["sentence"].get<std::string>().empty());
+        const Answer after = run(words("evaluate --format json") << fitting);
+        QVERIFY2(after.exitCode == 0, qPrintable(after.err));
+        QVERIFY(json::parse(after.out)["memory"]["fits"].get<bool>());
+        QVERIFY(run(words("fit") << path).out.find("Fits after") != std::string::npos);
+        QVERIFY(run(words("fit") << fitting).out.find("The plan fits") != std::string::npos);
     }
 
     void theExplanationRanksDatacenters()

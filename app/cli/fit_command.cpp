@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+#include "app/cli/progress.h"
+
+#include "core/ladder/fit.h"
+#include "core/ladder/purchases.h"
+#include "core/plan/plan_io.h"
+#include "core/report/ladder_report.h"
+
+#include <CLI/CLI.hpp>
+
+namespace trainyard::cli {
+
+namespace {
+
+struct Options {
+    std::string plan, format, out;
+    std::vector<std::string> settings;
+};
+
+int run(const Options &options)
+{
+    const auto plan = loadPlan(options.plan, options.settings);
+    if (!plan)
+        return fail(plan.error());
+    Interruption interruption;
+    EvaluationWorkspace workspace;
+    if (auto known = evaluate(*plan, builtinCatalogue(), workspace, interruption.token(), {false, false}); !known)
+        return fail(known.error());
+    const Fitting fitting = fitModel(*plan, builtinCatalogue(), workspace, interruption.token(), [&](const LadderStep &) { interruption.poll(); });
+    Purchases purchases;
+    if (fitting.fits)
+        purchases = whatMemoryBuys(fitting.plan, builtinCatalogue(), workspace, interruption.token());
+    if (!options.out.empty() && fitting.fits) {
+        const auto written = writePlan(*fitting.plan, options.out);
+        if (!written)
+            return fail({written.error()});
+    }
+    const int printed = print(options.format == "json" ? fittingJson(fitting, purchases) : fittingTable(fitting, purchases));
+    if (printed != kDone)
+        return printed;
+    return fitting.isCancelled ? kInterrupted : fitting.fits ? kDone : kInfeasible;
+}
+
+} // namespace
+
+void addFitCommand(CLI::App &app, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("fit", "Make a plan fit its GPUs by the cheapest steps of the memory ladder, and say what the memory that is left buys");
+    command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
+    command->add_option("--out", options->out, "Write the plan that fits to this file")->option_text("PLAN");
+    addSetOption(*command, options->settings);
+    addFormatOption(*command, options->format, {"table", "json"});
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace trainyard::cli

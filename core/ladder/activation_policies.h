@@ -1,0 +1,66 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which activations of a stage leave the GPU, which are computed again and which stay, by the published rules of systems
+// that mix the three: MEMO token by token, KARMA and ProTrain block by block. The rules alone: closed forms of their
+// papers over layers of equal cost. Equations in docs/model.md, "Policies of activations"; pure functions.
+
+#include "core/base/units.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace trainyard {
+
+// MEMO (arXiv 2407.12117, §4.1)
+
+struct MemoLayer {                 // of one micro-batch on one GPU
+    Bytes input, attention;        // always leave: the layer's input and the output of its attention
+    Bytes others;                  // of which a share alpha of the tokens leaves and the rest is computed again
+    Seconds forward;
+};
+
+/// max alpha  with (S_in + S_attn + alpha S_oth) / B <= T_fwd  and  (n - 2) (S_in + S_attn + alpha S_oth) <= M_host,
+/// in [0, 1]; the last two of n layers never leave, two buffers in turns serve the others.
+[[nodiscard]] double memoTokenShare(const MemoLayer &layer, int layers, BytesPerSecond link, Bytes hostMemory);
+
+/// What a GPU holds then: two layers that stay whole and two rounding buffers of one layer each.
+[[nodiscard]] Bytes memoResident(const MemoLayer &layer, int layers);
+/// Time of a backward that computes 1 - alpha of the tokens' other tensors again: their share of the forward.
+[[nodiscard]] Seconds memoRecompute(const MemoLayer &layer, double alpha, double othersShareOfForward);
+
+// KARMA (arXiv 2008.11421) and ProTrain (arXiv 2406.08334)
+
+enum class BlockFate : std::uint8_t { Keep, Swap, Recompute };
+
+struct Block {                     // consecutive layers of one micro-batch on one GPU
+    Bytes activations, input;      // input: what recomputation starts from
+    Seconds forward, backward;
+};
+
+struct BlockPlan {
+    std::vector<BlockFate> fates;  // by block, in the order of the forward
+    Bytes peak;                    // activations on the GPU, the block at work whole and one beside it on its way
+    Bytes swapped;                 // out, and in again
+    Seconds time;                  // forward and backward of the micro-batch, with what transfers do not hide
+    Seconds recomputed, stall;
+};
+
+struct BlockLimits {
+    Bytes room;                    // for activations
+    BytesPerSecond out, in;
+};
+
+/// Time and peak of given fates. Swaps leave while later blocks run forward and return, the last one first, while later
+/// blocks run backward, one block on its way at a time; what the link has not moved by then stalls.
+[[nodiscard]] BlockPlan playBlocks(const std::vector<Block> &blocks, std::vector<BlockFate> fates, const BlockLimits &limits);
+
+/// The last blocks stay while there is room; of those before, a block is computed again where that is shorter than the
+/// wait for its swap: t_recompute(block) < exposed swap-in(block). As much is kept as fits in `room`.
+[[nodiscard]] BlockPlan karma(const std::vector<Block> &blocks, const BlockLimits &limits);
+
+/// The first n_swap blocks are swapped, the next n_checkpoint computed again, the others stay: the fastest pair whose peak
+/// is within `room`, of all pairs. With no pair inside, the one with the smallest peak.
+[[nodiscard]] BlockPlan proTrain(const std::vector<Block> &blocks, const BlockLimits &limits);
+
+} // namespace trainyard

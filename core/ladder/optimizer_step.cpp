@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ladder/optimizer_step.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+
+namespace trainyard {
+
+namespace {
+
+Seconds over(double parameters, double perSecond)
+{
+    return Seconds{parameters <= 0 ? 0 : perSecond > 0 ? parameters / perSecond : std::numeric_limits<double>::infinity()};
+}
+
+Seconds over(Bytes bytes, BytesPerSecond rate)
+{
+    return over(bytes.value, rate.value);
+}
+
+double groupCount(const StepGroups &groups)
+{
+    return std::max(1.0, std::ceil(groups.parameters / std::max(1.0, groups.group)));
+}
+
+Seconds inTurns(const StepGroups &groups, std::initializer_list<Seconds> streams)
+{
+    Seconds longest, sum;
+    for (const Seconds t : streams) {
+        longest = std::max(longest, t);
+        sum += t;
+    }
+    if (!std::isfinite(longest.value))
+        return longest;
+    return groups.isPipelined ? longest + (sum - longest) / groupCount(groups) : sum;
+}
+
+} // namespace
+
+OffloadedStep hostStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates)
+{
+    OffloadedStep step;
+    step.sent = Bytes{groups.parameters * bytes.gradient};
+    step.fetched = Bytes{groups.parameters * bytes.weight};
+    step.toHost = over(step.sent, rates.toHost);
+    step.toGpu = over(step.fetched, rates.toGpu);
+    step.cpu = over(groups.parameters, rates.cpuAdam) + over(groups.parameters, rates.cpuCast);
+    step.time = inTurns(groups, {step.toHost, step.cpu, step.toGpu});
+    return step;
+}
+
+OffloadedStep driveStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates)
+{
+    OffloadedStep step;
+    step.sent = Bytes{groups.parameters * bytes.gradient};
+    step.fetched = Bytes{groups.parameters * bytes.weight};
+    step.readBack = Bytes{groups.parameters * (bytes.states + bytes.storedGradient)};
+    step.written = Bytes{groups.parameters * bytes.states};
+    step.toHost = over(step.sent, rates.toHost);
+    step.toGpu = over(step.fetched, rates.toGpu);
+    step.cpu = over(groups.parameters, rates.cpuAdam) + over(groups.parameters, rates.cpuCast);
+    step.read = over(step.readBack, rates.read);
+    step.write = over(step.written, rates.write);
+    step.time = inTurns(groups, {step.read + step.write, step.cpu, step.toHost, step.toGpu});
+    step.written += Bytes{groups.parameters * bytes.storedGradient};   // during backward
+    return step;
+}
+
+Seconds gradientWrites(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates)
+{
+    return over(Bytes{groups.parameters * bytes.storedGradient}, rates.write);
+}
+
+OffloadedStep interleavedStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates, int stride)
+{
+    constexpr int kMostGroups = 64;   // beyond, the GPU's share is too small to matter
+    const double each = groups.group, count = groupCount(groups);
+    const auto streams = [&](int k) {   // cpu, to GPU, to host, GPU
+        const double others = k - 1;
+        return std::array{over(others * each, rates.cpuAdam) + over(others * each, rates.cpuCast),
+                          over(Bytes{each * (bytes.states + others * bytes.weight)}, rates.toGpu), over(Bytes{each * bytes.states}, rates.toHost),
+                          over(each, rates.gpuAdam)};
+    };
+    const auto cycle = [&](int k) { return std::ranges::max(streams(k)); };
+    int best = stride > 0 ? stride : 1;
+    for (int k = 2; stride <= 0 && k <= kMostGroups && k <= count; ++k)
+        if (cycle(k) / k < cycle(best) / best)
+            best = k;
+    OffloadedStep step;
+    const double cycles = groups.parameters / (each * best);
+    const auto parts = streams(best);
+    step.stride = best;
+    step.cpu = parts[0] * cycles;
+    step.toGpu = parts[1] * cycles;
+    step.toHost = parts[2] * cycles;
+    step.gpu = parts[3] * cycles;
+    step.time = cycle(best) * cycles;
+    step.sent = Bytes{groups.parameters * (bytes.gradient + bytes.states / best)};
+    step.fetched = Bytes{groups.parameters * (bytes.states + (best - 1) * bytes.weight) / best};
+    return step;
+}
+
+Seconds delayedStep(Seconds step, Seconds computeOfIteration)
+{
+    return std::max(Seconds{}, step - computeOfIteration);
+}
+
+} // namespace trainyard

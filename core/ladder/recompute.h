@@ -1,0 +1,27 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which layers of a stage are computed again, in whole or in part: the plan's recomputation by blocks. Pure functions.
+
+#include "core/placement/resolve.h"
+
+#include <vector>
+
+namespace trainyard {
+
+/// Something of a layer is computed again.
+[[nodiscard]] bool recomputesAnything(const Plan &plan);
+
+struct RecomputedLayers { int dense = 0, experts = 0; };
+
+/// By virtual stage: layers that are computed again as a whole. The first `memory.recompute_layers` of the stage under full
+/// recomputation, all of them without that key; layers without experts come first in a chunk.
+[[nodiscard]] std::vector<RecomputedLayers> recomputedLayers(const Workload &workload, int stage);
+
+/// Of all layers of the model, the share that is: what HFU counts.
+[[nodiscard]] double recomputedShare(const Workload &workload);
+
+/// Bytes of a saved activation that is kept in `bits` with two 32-bit figures (scale, offset) a group of 256 elements, as
+/// a share of what it was: bits / (8 e) + 8 / (256 e), e bytes an element (Mesa, arXiv 2111.11124; ActNN, 2104.14129).
+[[nodiscard]] double compressedShare(double bits, double elementBytes);
+
+} // namespace trainyard

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ladder/rungs.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+struct Hardware {
+    bool allHaveDrives = true, allHaveHosts = true;
+    int smallestNode = 1 << 20;
+};
+
+Hardware hardwareOf(const Cluster &cluster)
+{
+    Hardware hardware;
+    for (const Datacenter &datacenter : cluster.datacenters) {
+        for (const Pool &pool : datacenter.pools) {
+            hardware.allHaveDrives &= pool.ssd && pool.ssd->writeGBps > 0 && pool.ssd->readGBps > 0;
+            hardware.smallestNode = std::min(hardware.smallestNode, pool.gpusPerNode);
+        }
+    }
+    return hardware;
+}
+
+class Ladder {
+public:
+    Ladder(const Plan &plan, const ModelSpec &model, const StackSpec &stack)
+        : m_plan(plan), m_model(model), m_stack(stack), m_hardware(hardwareOf(plan.cluster))
+    {
+    }
+
+    std::vector<Rung> rungs()
+    {
+        free();
+        recompute();
+        sharding();
+        offload();
+        numerics();
+        shape();
+        return std::move(m_rungs);
+    }
+
+private:
+    template <class Apply>
+    void add(bool isNews, const char *id, std::string name, const char *price, RungCost cost, Apply apply)
+    {
+        if (isNews)
+            m_rungs.push_back({id, std::move(name), price, cost, std::move(apply)});
+    }
+
+    void free()
+    {
+        const Parallelism &p = m_plan.parallelism;
+        add(p.tensor > 1 && !p.usesSequenceParallel(), "sequence-parallel", "Split norms and dropout along the sequence",
+            "a gather and a scatter move what the all-reduce moved", RungCost::Nothing, [](Plan &next) { next.parallelism.sequenceParallel.reset(); });
+        add(p.zeroStage < 1, "zero-1", "Shard optimizer states (ZeRO-1)", "a scatter and a gather move what the all-reduce moved",
+            RungCost::Nothing, [](Plan &next) { next.parallelism.zeroStage = 1; });
+    }
+
+    void recompute()
+    {
+        const MemoryStrategy &memory = m_plan.memory;
+        const bool isFull = memory.recompute == Recompute::Full && !memory.recomputeLayers;
+        add(memory.recompute == Recompute::None && !m_stack.flashAttention, "recompute-attention", "Recompute the attention core (selective)",
+            "its products run once more", RungCost::Compute, [](Plan &next) { next.memory.recompute = Recompute::Selective; });
+        add(!isFull && !memory.recomputeNorms, "recompute-norms", "Recompute norms", "one pass over the norms' inputs more",
+            RungCost::Compute, [](Plan &next) { next.memory.recomputeNorms = true; });
+        add(!isFull && !memory.recomputeActivationFunction, "recompute-activation", "Recompute activation functions",
+            "one pass over the MLP's inner tensors more", RungCost::Compute, [](Plan &next) { next.memory.recomputeActivationFunction = true; });
+        add(memory.recompute == Recompute::None && m_stack.flashAttention && m_stack.operatorLevelSelective, "recompute-selective",
+            "Recompute every second product (selective)", "half the products run once more", RungCost::Compute,
+            [](Plan &next) { next.memory.recompute = Recompute::Selective; });
+    }
+
+    void sharding()
+    {
+        const Parallelism &p = m_plan.parallelism;
+        add(p.zeroStage < 2, "zero-2", "Shard gradients too (ZeRO-2)", "every micro-batch scatters its gradients", RungCost::Traffic,
+            [](Plan &next) { next.parallelism.zeroStage = std::max(2, next.parallelism.zeroStage); });
+        const MemoryStrategy &memory = m_plan.memory;
+        const bool isFull = memory.recompute == Recompute::Full && !memory.recomputeLayers;
+        add(!isFull, "recompute-full", "Recompute every layer", "every forward runs a second time", RungCost::Compute, [](Plan &next) {
+            next.memory.recompute = Recompute::Full;
+            next.memory.recomputeLayers.reset();
+        });
+        add(m_plan.workload.microBatch > 1, "micro-batch-1", "Micro-batch 1", "smaller products, more of them", RungCost::Kernels,
+            [](Plan &next) { next.workload.microBatch = 1; });
+        add(p.zeroStage < 3, "zero-3", "Shard weights too (ZeRO-3)", "every micro-batch gathers the weights twice", RungCost::Traffic,
+            [](Plan &next) { next.parallelism.zeroStage = 3; });
+    }
+
+    void offload()
+    {
+        const MemoryStrategy &memory = m_plan.memory;
+        add(memory.optimizerOffload == OptimizerOffload::None, "optimizer-host", "Optimizer states in host memory (ZeRO-Offload)",
+            "the processors do the update, gradients and weights cross PCIe", RungCost::Traffic,
+            [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Host; });
+        add(memory.parameterOffload == ParameterOffload::None, "parameters-host", "Parameters in host memory (ZeRO-Infinity)",
+            "every micro-batch fetches the weights over PCIe", RungCost::Traffic, [](Plan &next) {
+                next.memory.parameterOffload = ParameterOffload::Host;
+                if (next.memory.optimizerOffload == OptimizerOffload::None)
+                    next.memory.optimizerOffload = OptimizerOffload::Host;
+                next.parallelism.zeroStage = 3;
+            });
+    }
+
+    void numerics()
+    {
+        add(m_plan.workload.optimizer == Optimizer::Adam && m_plan.memory.optimizerOffload == OptimizerOffload::None, "adam-8bit",
+            "Moments in 8 bits", "the optimizer rounds its moments", RungCost::Numerics,
+            [](Plan &next) {
+                if (next.memory.optimizerOffload == OptimizerOffload::None)
+                    next.workload.optimizer = Optimizer::Adam8bit;
+            });
+    }
+
+    void shape()
+    {
+        const Parallelism &p = m_plan.parallelism;
+        for (int t = p.tensor * 2; t <= std::min(m_hardware.smallestNode, 8) && m_model.heads % t == 0; t *= 2) {
+            add(true, t == p.tensor * 2 ? "tensor-2x" : "tensor-4x", "Tensor parallel " + std::to_string(t), "more exchange inside each layer, fewer replicas",
+                RungCost::Shape, [t](Plan &next) {
+                    next.parallelism.tensor = t;
+                    next.parallelism.data.reset();
+                });
+        }
+        for (const int factor : {2, 4}) {
+            const int stages = p.pipeline * factor;
+            add(stages <= m_model.layers && m_plan.placement.stages.empty() && m_plan.placement.layers.empty(), factor == 2 ? "stages-2x" : "stages-4x",
+                std::to_string(stages) + " pipeline stages", "a longer bubble, fewer replicas", RungCost::Shape, [stages](Plan &next) {
+                    next.parallelism.pipeline = stages;
+                    next.parallelism.data.reset();
+                });
+        }
+    }
+
+    const Plan &m_plan;
+    const ModelSpec &m_model;
+    const StackSpec &m_stack;
+    Hardware m_hardware;
+    std::vector<Rung> m_rungs;
+};
+
+} // namespace
+
+std::vector<Rung> rungs(const Plan &plan, const ModelSpec &model, const StackSpec &stack)
+{
+    return Ladder(plan, model, stack).rungs();
+}
+
+} // namespace trainyard

@@ -1,0 +1,47 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a plan's offload of optimizer states and parameters means for one GPU of a stage: its share of the node's links,
+// processors and drives, what then lies elsewhere, and how long its step takes. Joins the plan to the formulas of
+// optimizer_step.h; equations in docs/model.md, "States off the GPU". Pure functions.
+
+#include "core/ladder/optimizer_step.h"
+#include "core/placement/resolve.h"
+
+namespace trainyard {
+
+/// Bytes of optimizer state of one parameter: 32-bit master weight and moments; a 32-bit weight is its own master. Adam 8,
+/// Lion 4, 8-bit Adam 2 and two scales for each block of 2048, Adafactor row and column factors. GaLore's, which depend on
+/// the shape of each matrix, are the workload's mean.
+[[nodiscard]] double optimizerStateBytes(const Workload &workload);
+
+/// Its moments alone as elements of one parameter: GaLore of rank r keeps m r + 2 n r elements of an m x n matrix (m <= n)
+/// where Adam keeps 2 m n (arXiv 2403.03507); tensors without two dimensions, and the token table, keep theirs. Adam: 2.
+[[nodiscard]] double galoreMomentElements(const ModelSpec &model, int rank);
+
+[[nodiscard]] StateRates stateRates(const Workload &workload, StageSeat seat);
+[[nodiscard]] StateBytes stateBytes(const Workload &workload);
+
+/// Gradients leave layer by layer during each backward: the states that take them in are off the GPU, and each rank reduces
+/// its own shard (ZeRO-2 on).
+[[nodiscard]] bool gradientsLeave(const Workload &workload);
+
+/// What GaLore adds to an update of so many parameters: gradients projected and the update projected back, 2 r products of
+/// each element twice, and every 200 steps a new projector by singular value decomposition, about 20 m^2 n operations
+/// (recalled, low confidence), at half the peak and at a tenth of it.
+[[nodiscard]] Seconds galoreTime(const Workload &workload, const GpuSpec &gpu, double parameters);
+
+/// Bytes that an update moves through memory for one parameter: gradient, master weight and moments in; the last and a
+/// 16-bit weight out. Adam 30, with 8-bit moments 18, SGD 14.
+[[nodiscard]] double updateTraffic(const Workload &workload);
+
+/// What one layer moves for one micro-batch: weights to the GPU before forward and again before backward where they lie
+/// elsewhere (16 bits), gradients away from it after backward (16 bits; 32 bits from host memory to drives). `weights` and
+/// `gradients`: elements of this GPU's shard.
+struct LayerMoves { Seconds fetch, leave; };
+[[nodiscard]] LayerMoves layerMoves(const Workload &workload, const StateRates &rates, double weights, double gradients);
+
+/// Seconds of the step that show, for so many parameters of one GPU; `compute` is what the GPU does beside it in one
+/// iteration, which hides a delayed step.
+[[nodiscard]] Seconds offloadedStepTime(const Workload &workload, StageSeat seat, double parameters, Seconds compute);
+
+} // namespace trainyard

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/ladder_report.h"
+
+#include "core/plan/plan_diff.h"
+#include "core/report/json_internal.h"
+
+namespace trainyard {
+
+namespace {
+
+Json changes(const PlanPtr &before, const PlanPtr &after)
+{
+    return before && after ? Json(describeDifferences(*before, *after)) : Json::array();
+}
+
+} // namespace
+
+std::string fittingTable(const Fitting &fitting, const Purchases &purchases)
+{
+    std::string text = fitting.summary + "\n";
+    int number = 0;
+    for (const LadderStep &step : fitting.steps)
+        text += "  " + std::to_string(++number) + ". " + step.sentence + "\n";
+    if (!purchases.offers.empty())
+        text += "What the memory that is left buys\n";
+    for (const Purchase &offer : purchases.offers)
+        text += "  " + offer.sentence + "\n";
+    return text;
+}
+
+std::string fittingJson(const Fitting &fitting, const Purchases &purchases)
+{
+    Json json{{"fits", fitting.fits}, {"summary", fitting.summary}, {"device_bytes_before", fitting.before.device},
+              {"capacity_bytes", fitting.before.capacity}, {"steps", Json::array()}, {"buys", Json::array()}};
+    PlanPtr before;
+    for (const LadderStep &step : fitting.steps) {
+        json["steps"].push_back({{"id", step.id}, {"name", step.name}, {"sentence", step.sentence}, {"freed_bytes", step.freed},
+                                 {"device_bytes", step.device}, {"capacity_bytes", step.capacity}, {"iteration_time_s", finite(step.iterationTime)},
+                                 {"slowdown", finite(step.slowdown)}, {"changes", changes(before, step.plan)}});
+        before = step.plan;
+    }
+    for (const Purchase &offer : purchases.offers)
+        json["buys"].push_back({{"label", offer.label}, {"sentence", offer.sentence}, {"gain", finite(offer.gain)}, {"tokens_per_s", finite(offer.tokensPerSecond)},
+                                {"device_bytes", offer.device}, {"capacity_bytes", offer.capacity}, {"changes", changes(fitting.plan, offer.plan)}});
+    return dumped(json);
+}
+
+} // namespace trainyard

@@ -1,0 +1,15 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The memory ladder for people at a terminal and for programs: the steps that make a plan fit, and what free memory buys.
+
+#include "core/ladder/fit.h"
+#include "core/ladder/purchases.h"
+
+#include <string>
+
+namespace trainyard {
+
+[[nodiscard]] std::string fittingTable(const Fitting &fitting, const Purchases &purchases);
+[[nodiscard]] std::string fittingJson(const Fitting &fitting, const Purchases &purchases);
+
+} // namespace trainyard

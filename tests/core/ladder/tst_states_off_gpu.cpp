@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ladder/states_off_gpu.h"
+
+#include "core/hardware/host_spec.h"
+#include "core/workload/model_math.h"
+#include "tests/core/ladder/ladder_plans.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace trainyard;
+using test::evaluated;
+using test::fullest;
+using test::oneNode;
+using test::with;
+
+namespace {
+
+double iteration(const EvaluationPtr &e) { return *e->metrics.iterationTime; }
+
+bool says(const EvaluationPtr &e, const char *text)
+{
+    return std::ranges::any_of(e->problems, [&](const Problem &p) { return p.text.find(text) != std::string::npos; });
+}
+
+Plan withOffload(OptimizerOffload offload, int zero = 2)
+{
+    return with(oneNode(), [=](Plan &p) {
+        p.memory.optimizerOffload = offload;
+        p.parallelism.zeroStage = zero;
+    });
+}
+
+} // namespace
+
+class StatesOffGpuTest : public QObject {
+    Q_OBJECT
+private slots:
+    /// 12 bytes a parameter of Adam's states and 4 of gradients leave, divided by the ranks.
+    void zeroOffloadMovesStatesAndGradients()
+    {
+        const auto kept = evaluated(withOffload(OptimizerOffload::None)), moved = evaluated(withOffload(OptimizerOffload::Host));
+        const double shard = totalParameters(moved->model) / 8;
+        const StageMemory &m = fullest(moved);
+        QCOMPARE(m.optimizer, 0);
+        QCOMPARE(m.gradients, 0);
+        QVERIFY(std::abs(double(m.offloaded) / (16 * shard) - 1) < 0.001);
+        QVERIFY(m.device < fullest(kept).device);
+        QVERIFY(iteration(moved) > iteration(kept));
+        QVERIFY(moved->metrics.breakdown->optimizer > kept->metrics.breakdown->optimizer);
+    }
+
+    /// ZeRO-1 keeps its gradients on the GPU; they cross the link with the step.
+    void withoutShardedGradientsOnlyStatesLeave()
+    {
+        const auto moved = evaluated(withOffload(OptimizerOffload::Host, 1));
+        QVERIFY(fullest(moved).gradients > 0);
+        QCOMPARE(fullest(moved).optimizer, 0);
+    }
+
+    /// DRAM, then drives: each is slower, and none needs more of the GPU than interleaving with its three sub-groups.
+    void slowerPlacesTakeLonger()
+    {
+        const auto host = evaluated(withOffload(OptimizerOffload::Host)), drives = evaluated(withOffload(OptimizerOffload::Ssd)),
+                   mixed = evaluated(withOffload(OptimizerOffload::Interleaved));
+        QVERIFY(iteration(drives) > iteration(host));
+        QVERIFY(iteration(mixed) <= iteration(host));
+        QVERIFY(fullest(mixed).device > fullest(host).device);
+    }
+
+    /// Three sub-groups of states and gradients: Deep Optimizer States' 7B run grew from 12.28 to 22.36 GiB with sub-groups of
+    /// up to 206 million parameters.
+    void interleavingTakesTheMemoryThatWasMeasured()
+    {
+        const double predicted = 3 * 206.045184e6 * (12 + 4) / 0x1p30;
+        QVERIFY(std::abs(predicted / (22.36 - 12.28) - 1) < 0.2);
+    }
+
+    /// A delayed step hides behind the next iteration's compute, never adds.
+    void aDelayedUpdateIsNoSlower()
+    {
+        const Plan plan = withOffload(OptimizerOffload::Host);
+        const auto waiting = evaluated(plan), delayed = evaluated(with(plan, [](Plan &p) { p.memory.delayedUpdate = true; }));
+        QVERIFY(iteration(delayed) <= iteration(waiting));
+        QVERIFY(says(delayed, "Delayed update"));
+        QCOMPARE(fullest(delayed).device, fullest(waiting).device);
+    }
+
+    /// Weights of the layers leave: what stays are two gathered layers, token table and output matrix.
+    void parametersOffTheGpuLeaveTheLayersAtWork()
+    {
+        const Plan plan = withOffload(OptimizerOffload::Host, 3);
+        const auto kept = evaluated(plan), moved = evaluated(with(plan, [](Plan &p) { p.memory.parameterOffload = ParameterOffload::Host; }));
+        QVERIFY(fullest(moved).weights < fullest(kept).weights);
+        QVERIFY(fullest(moved).device < fullest(kept).device);
+        QVERIFY(iteration(moved) >= iteration(kept));
+        const auto drives = evaluated(with(plan, [](Plan &p) { p.memory.parameterOffload = ParameterOffload::Ssd; }));
+        QVERIFY(iteration(drives) >= iteration(moved));
+        QVERIFY(drives->metrics.breakdown->offloadStall > 0);
+        QVERIFY(std::abs(drives->metrics.breakdown->total() / iteration(drives) - 1) < 1e-6);
+    }
+
+    void aFasterLinkIsNeverSlower()
+    {
+        double last = 1e18;
+        for (const double rate : {1.0, 5.0, 25.0, 100.0, 1e4}) {
+            Plan plan = withOffload(OptimizerOffload::Host, 3);
+            plan.memory.parameterOffload = ParameterOffload::Host;
+            plan.cluster.datacenters[0].pools[0].host->gbytesPerSecondPerGpu = rate;
+            const double now = iteration(evaluated(plan));
+            QVERIFY(now <= last);
+            last = now;
+        }
+    }
+
+    void withoutDrivesItSaysSoAndCountsHostMemory()
+    {
+        Plan plan = withOffload(OptimizerOffload::Ssd);
+        plan.cluster.datacenters[0].pools[0].ssd.reset();
+        const auto evaluation = evaluated(plan);
+        QVERIFY(!evaluation->feasible());
+        QVERIFY(says(evaluation, "has none"));
+        QCOMPARE(iteration(evaluation), iteration(evaluated(with(plan, [](Plan &p) { p.memory.optimizerOffload = OptimizerOffload::Host; }))));
+    }
+
+    /// 16 bytes a parameter times 1.5 in a node's memory.
+    void tooLittleHostMemoryIsAProblemWithAFix()
+    {
+        Plan plan = withOffload(OptimizerOffload::Host);
+        plan.cluster.datacenters[0].pools[0].host->memoryGib = 128;
+        const auto evaluation = evaluated(plan);
+        QVERIFY(!evaluation->feasible());
+        const auto problem = std::ranges::find_if(evaluation->problems, [](const Problem &p) { return p.text.find("host memory a node") != std::string::npos; });
+        QVERIFY(problem != evaluation->problems.end());
+        QCOMPARE(problem->fixes.size(), std::size_t(1));
+        QVERIFY(evaluated(*problem->fixes[0].plan)->feasible());
+    }
+
+    /// GaLore keeps m r + 2 n r elements of an m x n matrix where Adam keeps 2 m n; rank m is Adam again.
+    void galoreKeepsLowRankMoments()
+    {
+        const ModelSpec &model = *builtinCatalogue().model("llama-2-7b");
+        double last = 0;
+        for (const int rank : {16, 128, 512, 1024}) {
+            const double elements = galoreMomentElements(model, rank);
+            QVERIFY(elements > last);
+            QVERIFY(elements < 2);
+            last = elements;
+        }
+        QCOMPARE(galoreMomentElements(model, 4096), 2.0);
+        // Four 4096 x 4096 matrices and three of 4096 x 11008 a layer, the rest in full.
+        const double r = 1024, h = 4096, f = 11008, layers = 32;
+        const double matrices = layers * (4 * h * h + 3 * h * f), low = layers * (4 * 3 * h * r + 3 * (h * r + 2 * f * r));
+        const double all = totalParameters(model);
+        QVERIFY(std::abs(galoreMomentElements(model, 1024) / ((low + 2 * (all - matrices)) / all) - 1) < 1e-9);
+    }
+
+    void smallerOptimizersTakeLess()
+    {
+        const auto bytes = [](Optimizer optimizer) {
+            return fullest(evaluated(with(oneNode(), [=](Plan &p) { p.workload.optimizer = optimizer; }))).optimizer;
+        };
+        QVERIFY(bytes(Optimizer::Galore) < bytes(Optimizer::Adam));
+        QVERIFY(bytes(Optimizer::Adam8bit) < bytes(Optimizer::Lion));
+        QVERIFY(bytes(Optimizer::Lion) < bytes(Optimizer::Adam));
+    }
+};
+
+QTEST_APPLESS_MAIN(StatesOffGpuTest)
+#include "tst_states_off_gpu.moc"
