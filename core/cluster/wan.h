@@ -27,6 +27,10 @@ struct Transport {
 /// ceil(cap RTT / W), at least 1: connections that fill a node pair.
 [[nodiscard]] int connectionsToFill(Seconds rtt, Bytes window, BytesPerSecond pairCap);
 
+/// Most connections of a node pair that `auto` opens where losses, not windows, hold each of them back: our judgement, about as
+/// many as iperf3 allows.
+inline constexpr int kMostAgainstLoss = 128;
+
 /// Mean window of one connection where a share `loss` of its packets is lost, in segments: the larger of Reno's
 /// 1.2 / sqrt(p) and CUBIC's (C (3 + b) / (4 (1 - b)))^1/4 RTT^3/4 / p^3/4 (RFC 9438, 4.3 and 5.1, constants of
 /// NetworkSpec::wan). Timeouts are left out: optimistic beyond losses of a few percent. Infinite without loss.

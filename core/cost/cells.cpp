@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace trainyard {
 
@@ -14,6 +15,16 @@ namespace {
 bool crosses(const PipelineClass &pipelines, std::size_t stage)
 {
     return pipelines.seats[stage].datacenter != pipelines.seats[stage + 1].datacenter;
+}
+
+bool crossesWan(const Layout &layout)
+{
+    return std::ranges::any_of(layout.classes, [](const PipelineClass &c) {
+        for (std::size_t stage = 0; stage + 1 < c.seats.size(); ++stage)
+            if (crosses(c, stage))
+                return true;
+        return false;
+    });
 }
 
 /// Of one class: C, or 0.
@@ -31,27 +42,67 @@ double ratioOf(const Workload &workload, const PipelineClass &pipelines, StageCo
     return slowestForward > 0 ? slowestHop / slowestForward : 0;
 }
 
-/// Nodes that one stage of the class has beyond a boundary, at least: no more pipelines can be on different ones.
-int nodesAtCrossings(const Workload &workload, const PipelineClass &pipelines)
+/// Nodes that `count` pipelines like these have at a boundary, at least: no more of them can be on different ones.
+int nodesAtCrossings(const Workload &workload, const PipelineClass &pipelines, int count)
 {
-    int nodes = pipelines.pipelines;
+    int nodes = count;
     for (std::size_t stage = 0; stage + 1 < pipelines.seats.size(); ++stage)
         for (const StageSeat seat : {pipelines.seats[stage], pipelines.seats[stage + 1]})
             if (crosses(pipelines, stage))
-                nodes = std::min(nodes, std::max(1, pipelines.pipelines / pipelinesPerNode(workload, seat)));
+                nodes = std::min(nodes, std::max(1, count / pipelinesPerNode(workload, seat)));
     return nodes;
 }
 
-/// Lanes of `cells` equal cells of `size` pipelines, which follow each other from `first` on. Lane k has every size-th block,
-/// so that the members of a cell lie as far from each other as they can.
-void addLanes(std::vector<PipelineClass> &lanes, const PipelineClass &of, int first, int size, int cells)
+/// Pipelines that sit alike and may differ in their micro-batches: classes [first, last) of the layout.
+struct Alike {
+    std::vector<const PipelineClass *> classes;
+    int pipelines = 0;
+    /// The class of the i-th of them, and the pipeline's number.
+    [[nodiscard]] std::pair<const PipelineClass *, int> at(int i) const
+    {
+        for (const PipelineClass *c : classes) {
+            if (i < c->pipelines)
+                return {c, c->firstPipeline + i};
+            i -= c->pipelines;
+        }
+        return {classes.back(), classes.back()->firstPipeline};
+    }
+};
+
+std::vector<Alike> groupAlike(const std::vector<PipelineClass> &classes)
 {
-    for (int k = 0; cells > 0 && k < size; ++k) {
-        PipelineClass &lane = lanes.emplace_back(of);
-        lane.firstPipeline = first + k * cells;
-        lane.pipelines = cells;
-        lane.lane = k;
-        lane.lanes = size;
+    std::vector<Alike> groups;
+    for (const PipelineClass &c : classes) {
+        auto group = std::ranges::find_if(groups, [&](const Alike &g) { return g.classes.front()->seats == c.seats; });
+        if (group == groups.end())
+            group = groups.insert(groups.end(), Alike{});
+        group->classes.push_back(&c);
+        group->pipelines += c.pipelines;
+    }
+    return groups;
+}
+
+/// Deals pipelines to cells of at most `size`, as equal as they can be: pipeline i to cell i mod cells, so that those with a
+/// micro-batch more are spread, and members of a cell lie as far from each other as they can. Cells that come out alike
+/// share their lanes.
+void addLanes(std::vector<PipelineClass> &lanes, const Alike &of, int size)
+{
+    const int cells = (of.pipelines + size - 1) / size;
+    std::set<int> cuts{0, of.pipelines % cells};   // cells before and after these differ
+    int classEnd = 0;
+    for (const PipelineClass *c : of.classes)
+        cuts.insert((classEnd += c->pipelines) % cells);
+    for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
+        const int next = std::next(cut) == cuts.end() ? cells : *std::next(cut);
+        const int members = (of.pipelines - *cut + cells - 1) / cells;
+        for (int k = 0; k < members; ++k) {
+            const auto [like, number] = of.at(*cut + k * cells);
+            PipelineClass &lane = lanes.emplace_back(*like);
+            lane.firstPipeline = number;
+            lane.pipelines = next - *cut;
+            lane.lane = k;
+            lane.lanes = members;
+        }
     }
 }
 
@@ -73,16 +124,19 @@ void formCells(Workload &workload)
         return;
     CellSize cell;
     cell.ratio = wanToForwardRatio(workload);
-    if (cell.ratio <= 0)
+    if (!crossesWan(workload.layout))
         return;
+    cell.asked = wan.cell.has_value();
     cell.wanted = wan.cell.value_or(int(std::clamp(std::round(cell.ratio), 1.0, double(workload.layout.data))));
     std::vector<PipelineClass> lanes;
-    for (const PipelineClass &pipelines : workload.layout.classes) {
-        const int size = std::clamp(nodesAtCrossings(workload, pipelines), 1, std::min(cell.wanted, pipelines.pipelines));
-        const int cells = pipelines.pipelines / size, rest = pipelines.pipelines % size;
-        addLanes(lanes, pipelines, pipelines.firstPipeline, size, cells);
-        addLanes(lanes, pipelines, pipelines.firstPipeline + size * cells, rest, rest > 0 ? 1 : 0);
-        cell.reached = std::max(cell.reached, size);
+    for (const Alike &alike : groupAlike(workload.layout.classes)) {
+        const int nodes = nodesAtCrossings(workload, *alike.classes.front(), alike.pipelines);
+        addLanes(lanes, alike, std::clamp(nodes, 1, std::min(cell.wanted, alike.pipelines)));
+        cell.nodes = std::max(cell.nodes, nodes);
+    }
+    for (const PipelineClass &lane : lanes) {
+        cell.reached = std::max(cell.reached, lane.lanes);
+        cell.smallest = cell.smallest == 0 ? lane.lanes : std::min(cell.smallest, lane.lanes);
     }
     workload.layout.classes = std::move(lanes);
     workload.layout.cell = cell;

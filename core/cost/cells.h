@@ -13,7 +13,7 @@ namespace trainyard {
 
 /// Splits the classes of a placed layout into lanes where the plan shares the WAN by turns and pipelines cross it. The
 /// members of a cell sit on different nodes, so that a stage whose pipelines share their nodes has smaller cells than asked
-/// for; Layout::cell says what was wanted and reached. Pipelines that do not fill a cell make a smaller one.
+/// for; Layout::cell says what was wanted and reached. Where they do not divide, cells are as equal as they can be.
 void formCells(Workload &workload);
 
 } // namespace trainyard

@@ -78,7 +78,7 @@ void takeRoom(ScheduleShape &shape, ScheduleTimes &times, const InFlightRoom &ro
 /// It leaves the twentieth of the memory beyond which running out is likely.
 std::vector<int> mostInFlight(const Workload &workload, int microBatches)
 {
-    std::vector<int> limits = inFlightRoom(workload, 0.95).microBatches;
+    std::vector<int> limits = inFlightRoom(workload, kGreedyShare).microBatches;
     for (int &limit : limits)
         limit = std::clamp(limit, 1, microBatches);
     return limits;

@@ -10,10 +10,14 @@ int direction(const Cluster &cluster, const WanLink &link, int from)
     return link.between[0] == cluster.datacenters[std::size_t(from)].id ? 0 : 1;
 }
 
+BytesPerSecond nicRate(const Workload &workload, StageSeat seat)
+{
+    return gbitsPerSecond(workload.fabricGbps(seat)) * workload.pool(seat).gpusPerNode;
+}
+
 BytesPerSecond nodeRate(const Workload &workload, int link, StageSeat seat)
 {
-    const BytesPerSecond nics = gbitsPerSecond(workload.fabricGbps(seat)) * workload.pool(seat).gpusPerNode;
-    return std::min(workload.transports[std::size_t(link)].rate, nics);
+    return std::min(workload.transports[std::size_t(link)].rate, nicRate(workload, seat));
 }
 
 WanPath wanPath(const Workload &workload, StageSeat from, StageSeat to)

@@ -19,7 +19,10 @@ struct WanPath {
 /// Which of the link's two directions leads away from a datacenter.
 [[nodiscard]] int direction(const Cluster &cluster, const WanLink &link, int from);
 
-/// What one node may put on the link: its NICs carry WAN and fabric traffic alike.
+/// All NICs of one node together: they carry WAN and fabric traffic alike.
+[[nodiscard]] BytesPerSecond nicRate(const Workload &workload, StageSeat seat);
+
+/// What one node may put on the link.
 [[nodiscard]] BytesPerSecond nodeRate(const Workload &workload, int link, StageSeat seat);
 
 } // namespace trainyard

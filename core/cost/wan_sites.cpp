@@ -104,19 +104,27 @@ std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
     const Parallelism &p = workload.plan->parallelism;
     const int mirror = mirrorStage(*workload.plan, stage);
     std::vector<ReplicaSite> sites;
+    struct PoolRanks { StageSeat seat; int ranks; };   // classes share the nodes of a pool, so nodes are counted by pool
+    std::vector<PoolRanks> pools;
     const auto count = [&](const PipelineClass &c, int holder) {
         const StageSeat seat = c.seats[std::size_t(holder)];
-        auto site = std::ranges::find(sites, seat.datacenter, &ReplicaSite::datacenter);
-        if (site == sites.end())
-            site = sites.insert(sites.end(), {seat.datacenter, seat, 0, 0});
-        const int perNode = std::max(1, workload.pool(seat).gpusPerNode / p.tensor);
-        site->ranks += c.pipelines * p.context;
-        site->nodes += (c.pipelines * p.context + perNode - 1) / perNode;
+        auto pool = std::ranges::find(pools, seat, &PoolRanks::seat);
+        if (pool == pools.end())
+            pool = pools.insert(pools.end(), {seat, 0});
+        pool->ranks += c.pipelines * p.context;
     };
     for (const PipelineClass &c : workload.layout.classes) {
         count(c, stage);
         if (mirror != stage)
             count(c, mirror);
+    }
+    for (const PoolRanks &pool : pools) {
+        auto site = std::ranges::find(sites, pool.seat.datacenter, &ReplicaSite::datacenter);
+        if (site == sites.end())
+            site = sites.insert(sites.end(), {pool.seat.datacenter, pool.seat, 0, 0});
+        const int perNode = std::max(1, workload.pool(pool.seat).gpusPerNode / p.tensor);
+        site->ranks += pool.ranks;
+        site->nodes += (pool.ranks + perNode - 1) / perNode;
     }
     std::ranges::sort(sites, {}, &ReplicaSite::datacenter);
     return sites;

@@ -18,6 +18,18 @@ int groupsPerNode(const Workload &workload, StageSeat seat)
     return std::min(fit, workload.layout.data * p.context);
 }
 
+/// What one group (under a profile, one pipeline) has of its node pair, bytes/s. Nodes hold the replicas in the same order, so
+/// that a pair carries as many groups as the node with fewer of them; each node's NICs carry all of its own.
+double shareOfPair(const Workload &workload, int link, StageSeat from, StageSeat to)
+{
+    const auto groups = [&](StageSeat seat) {
+        return workload.plan->profile ? pipelinesPerNode(workload, seat) : groupsPerNode(workload, seat);
+    };
+    const int ofPair = std::min(groups(from), groups(to));
+    return std::min({workload.transports[std::size_t(link)].rate.value / ofPair, nicRate(workload, from).value / groups(from),
+                     nicRate(workload, to).value / groups(to)});
+}
+
 /// Pieces of a cell's transfer to or from the other nodes of the cell, each GPU of the tensor group over its own NIC.
 Nanoseconds piecesTime(const Workload &workload, StageSeat seat, double bytes, Link fabric)
 {
@@ -84,15 +96,14 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
     const int linkIndex = plan.cluster.linkBetween(plan.cluster.datacenters[std::size_t(from.datacenter)].id,
                                                    plan.cluster.datacenters[std::size_t(to.datacenter)].id);
     const WanLink &link = plan.cluster.wanLinks[std::size_t(linkIndex)];
-    const int sharing = std::max(groupsPerNode(workload, from), groupsPerNode(workload, to));
-    const double pairRate = wanPath(workload, from, to).nodePair.value;
+    const double rate = shareOfPair(workload, linkIndex, from, to);
     times.isWan = true;
     times.wanLink = linkIndex;
     const int forward = direction(plan.cluster, link, from.datacenter);
     for (int backward = 0; backward < 2; ++backward) {
         const int way = backward ? 1 - forward : forward;
         times.linkDirection[backward] = 2 * linkIndex + way;
-        times.rateCap[backward] = contextRanks * pairRate / sharing * pipelines.lanes;
+        times.rateCap[backward] = contextRanks * rate * pipelines.lanes;
         times.hold[backward] = toNanoseconds(Seconds{times.bytes[backward] / times.rateCap[backward]});
         times.latency[backward] = toNanoseconds(milliseconds(link.rttMs / 2));
         if (pipelines.lanes > 1 && !plan.profile) {

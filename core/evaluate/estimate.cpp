@@ -33,7 +33,7 @@ std::vector<double> inFlightOf(const Workload &workload, int stages)
     const Plan &plan = *workload.plan;
     std::vector<double> most;
     if (plan.schedule == ScheduleKind::Atlas && !plan.profile) {
-        for (const int room : inFlightRoom(workload).microBatches)
+        for (const int room : inFlightRoom(workload, kGreedyShare).microBatches)
             most.push_back(std::max(1, room));
         return most;
     }
@@ -64,7 +64,7 @@ Sketch sketch(const Workload &workload)
     pipeline.chunks = programChunks(*workload.plan);
     pipeline.cell = fullest.lanes;
     pipeline.inFlight = inFlightOf(workload, count);
-    pipeline.recomputesLastStage = workload.stack.recomputesLastStage;
+    pipeline.recomputesLastStage = workload.stack.recomputesLastStage && workload.plan->schedule != ScheduleKind::Atlas;
     pipeline.stages.reserve(std::size_t(count));
     const bool crosses = workload.layout.mode == PlacementMode::DataAcross;
     const std::vector<SiteExchange> across = crosses ? siteExchanges(workload, links) : std::vector<SiteExchange>(std::size_t(count));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/problems.h"
 
+#include "core/cost/stage_coster.h"
 #include "core/evaluate/state_problems_internal.h"
 #include "core/evaluate/wan_notes.h"
 #include "core/ladder/fit.h"
@@ -125,18 +126,28 @@ void addCells(std::vector<Problem> &problems, const Evaluation &evaluation)
     const CellSize &cell = evaluation.layout.cell;
     if (evaluation.plan->wan.sharing != WanSharing::Temporal)
         return;
-    if (cell.wanted == 1)
-        problems.push_back({Severity::Note,
-                            cell.ratio > 0 ? "An activation crosses the WAN in " + std::to_string(std::lround(100 * cell.ratio))
-                                    + " % of a forward, so cells have one pipeline and there are no turns to take"
-                                           : "No pipeline crosses the WAN, so there are no turns to take",
-                            "wan.sharing", {}});
-    if (cell.reached >= cell.wanted)
-        return;
-    problems.push_back({Severity::Note,
-                        "Cells of " + std::to_string(cell.wanted) + " pipelines are wanted, but a cell takes pipelines on different nodes, and "
-                            + (cell.reached > 1 ? "only " + std::to_string(cell.reached) + " are" : "none are, so that temporal sharing gains nothing"),
-                        "wan.cell", {}});
+    const auto note = [&](std::string text, const char *where) { problems.push_back({Severity::Note, std::move(text), where, {}}); };
+    const int data = evaluation.layout.data;
+    if (cell.smallest == 0) {
+        note("No pipeline crosses the WAN, so there are no turns to take", "wan.sharing");
+    } else if (cell.wanted == 1) {
+        note(cell.asked ? std::string("Cells of one pipeline take no turns")
+                        : "An activation crosses the WAN in " + std::to_string(std::lround(100 * cell.ratio))
+                    + " % of a forward, so cells have one pipeline and take no turns; larger cells may still shorten the way across",
+             cell.asked ? "wan.cell" : "wan.sharing");
+        if (const int most = std::min({8, cell.nodes, data}); most > 1)
+            problems.back().fixes.push_back(fixOf(*evaluation.plan, "Cells of " + std::to_string(most) + " pipelines", [most](Plan &p) { p.wan.cell = most; }));
+    } else if (cell.nodes < std::min(cell.wanted, data)) {
+        note("Cells of " + std::to_string(cell.wanted) + " pipelines are wanted, but a cell takes pipelines on different nodes, and "
+                 + (cell.nodes > 1 ? "only " + std::to_string(cell.nodes) + " are" : "none are, so that temporal sharing gains nothing"),
+             "wan.cell");
+    } else if (cell.wanted > data) {
+        note("Cells of " + std::to_string(cell.wanted) + " pipelines are wanted, and there are " + std::to_string(data), "wan.cell");
+    } else if (cell.smallest < cell.reached) {
+        note(std::to_string(data) + " pipelines do not divide into cells of " + std::to_string(cell.wanted) + ": some have "
+                 + std::to_string(cell.smallest) + ", and the slowest cell decides",
+             "wan.cell");
+    }
 }
 
 /// What the plan asks for and the numbers do not contain. Said, never silently ignored.
@@ -159,24 +170,40 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
     note(!plan.jobs.empty(), "jobs", "Several models on shared GPUs are not modelled in this version: the jobs are left out");
 }
 
+/// Work of the longest stage over the mean, of the first class.
+double imbalance(const Workload &workload)
+{
+    StageCoster coster(workload);
+    double longest = 0, sum = 0;
+    const int stages = workload.plan->parallelism.pipeline;
+    for (int stage = 0; stage < stages; ++stage) {
+        const ChunkCost chunk = coster.wholeStage(workload.layout.classes.front(), stage).chunks.front();
+        const double time = (chunk.forward + chunk.inputGrad + chunk.weightGrad).total().value;
+        longest = std::max(longest, time);
+        sum += time;
+    }
+    return sum > 0 ? longest * stages / sum : 1;
+}
+
 /// With stages of equal length P of them wait (P - 1) / (v M + P - 1) of the time under 1F1B (Narayanan et al. 2021). Where
 /// they wait much longer, micro-batches are not what is missing.
-void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation)
+void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
     const double bubble = evaluation.metrics.bubbleFraction.value_or(0);
     if (bubble <= 0.3 || evaluation.layout.classes.empty())
         return;
-    constexpr double kMuchLonger = 1.5;
+    constexpr double kMuchLonger = 1.5, kUneven = 1.1;
     const Plan &plan = *evaluation.plan;
     const int microBatches = evaluation.layout.classes.front().microBatches, stages = plan.parallelism.pipeline;
     const double even = double(stages - 1) / (double(programChunks(plan)) / modelCopies(plan.schedule) * microBatches + stages - 1);
-    const std::string count = std::to_string(microBatches) + " micro-batches for " + std::to_string(stages) + " stages";
-    const std::string wait = "GPUs wait " + std::to_string(std::llround(bubble * 100)) + " % of the time: ";
-    problems.push_back({Severity::Warning,
-                        bubble <= kMuchLonger * even ? wait + count
-                                                     : wait + "with stages of equal length it would be " + std::to_string(std::llround(even * 100))
-                                + " %; the others wait for the slowest stage",
-                        "parallelism.pipeline", {}});
+    std::string why = std::to_string(microBatches) + " micro-batches for " + std::to_string(stages) + " stages";
+    const bool crosses = evaluation.layout.mode == PlacementMode::PipelineAcross && evaluation.metrics.wanBytesPerIteration > 0;
+    const std::string would = " it would be " + std::to_string(std::llround(even * 100)) + " %; ";
+    if (bubble > kMuchLonger * even && imbalance(workload) > kUneven)
+        why = "with stages of equal length" + would + "the others wait for the slowest stage";
+    else if (crosses && bubble > 1.1 * even)
+        why = "inside one datacenter" + would + "the rest is waiting for what crosses the WAN";
+    problems.push_back({Severity::Warning, "GPUs wait " + std::to_string(std::llround(bubble * 100)) + " % of the time: " + why, "parallelism.pipeline", {}});
 }
 
 /// Where a schedule's paper leaves the order open.
@@ -210,7 +237,6 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
                             "parallelism.expert",
                             {fixOf(plan, "Expert parallel " + std::to_string(fitting), [fitting](Plan &fixed) { fixed.parallelism.expert = fitting; })}});
     }
-    addBubble(problems, evaluation);
 }
 
 } // namespace
@@ -227,6 +253,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
                                 "Stage " + std::to_string(fullest.stage + 1) + " fills more than 95 % of its GPUs: out of memory is likely", "memory", {}});
     }
     addShapeProblems(problems, evaluation);
+    addBubble(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
     addStandIns(problems, workload);
     addCells(problems, evaluation);

@@ -14,6 +14,9 @@ struct InFlightRoom {
     double keptForWeightGrad = 1;      // of a micro-batch, the share that waits for its weight gradient; at most 1
 };
 
+/// What greedy stages may fill: beyond this share running out of memory is likely.
+inline constexpr double kGreedyShare = 0.95;
+
 /// In `share` of each GPU's memory. Not for a profile, which has no memory.
 [[nodiscard]] InFlightRoom inFlightRoom(const Workload &workload, double share = 1);
 

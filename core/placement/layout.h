@@ -44,9 +44,11 @@ struct IdleGpus {
 
 /// DP-cells of the layout, under temporal sharing of the WAN.
 struct CellSize {
-    int reached = 1;               // pipelines of the largest cell
+    int reached = 1, smallest = 0; // pipelines of the largest and of the smallest cell; smallest 0: no pipeline crosses the WAN
     int wanted = 1;                // as asked for, or C = WAN time / forward time, rounded
-    double ratio = 0;              // C, of the slowest boundary; 0 where nothing crosses the WAN
+    int nodes = 0;                 // most pipelines of a cell that lie on different nodes
+    bool asked = false;            // the plan states the size
+    double ratio = 0;              // C, of the slowest boundary and the slowest stage
 };
 
 struct Layout {

@@ -70,8 +70,8 @@ std::string remarkOn(int datacenter, const SelectionOption &best, const Selectio
         return {};
     const Parallelism &p = workload.plan->parallelism;
     const SelectionOption *with = nullptr;
-    for (const SelectionOption &option : selection.options)   // best first
-        if (!with && option.isFeasible && uses(option, datacenter))
+    for (const SelectionOption &option : selection.options)   // best first; alone it would not be added
+        if (!with && option.isFeasible && option.blocks.size() > 1 && uses(option, datacenter))
             with = &option;
     const std::string opening = "Adding " + site.label() + " does not help: ";
     if (with) {
@@ -83,7 +83,7 @@ std::string remarkOn(int datacenter, const SelectionOption &best, const Selectio
         return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")
             + " no stage: the smallest, one cell of " + std::to_string(cell) + (cell == 1 ? " replica" : " replicas") + ", needs "
             + std::to_string(cell * p.tensor * p.context) + ".";
-    return opening + "no option with it can be trained.";
+    return opening + "no option has it beside others.";
 }
 
 } // namespace

@@ -26,7 +26,7 @@ PipelineClassTasks::PipelineClassTasks(const IterationCosts &costs, int index, c
 {
 }
 
-void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource, const PipelineClassTasks *owner)
+void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource, const PipelineClassTasks *before)
 {
     m_firstResource = resource;
     for (int d = 0; d < m_devices; ++d) {
@@ -37,7 +37,7 @@ void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource, co
     }
     findStages();
     numberOps(task);
-    numberChannels(task, owner);
+    numberChannels(task, before);
     numberTail(task);
     resource += static_cast<std::uint32_t>(m_resources.size());
 }
@@ -50,18 +50,22 @@ void PipelineClassTasks::addTrack(std::uint32_t &task, std::uint32_t count, Disc
     m_resources.push_back({.discipline = discipline, .track = track});
 }
 
-/// A cell's channel carries the transfers of all lanes, turn by turn; it is numbered with the first of them.
-void PipelineClassTasks::numberChannels(std::uint32_t &task, const PipelineClassTasks *owner)
+/// A cell's channel carries the transfers of all lanes, one lane after the other in number; it is numbered with the first.
+void PipelineClassTasks::numberChannels(std::uint32_t &task, const PipelineClassTasks *before)
 {
+    std::uint64_t microBatches = 0;   // of all lanes: they send alike for each
+    for (int k = 0; k < m_pipeline.lanes - m_pipeline.lane; ++k)
+        microBatches += static_cast<std::uint64_t>(m_costs.classes[static_cast<std::size_t>(m_index + k)].program.shape.microBatches);
     for (std::size_t i = 0; i < m_channels.size(); ++i) {
         Channel &channel = m_channels[i];
-        if (owner) {
-            channel.first = owner->m_channels[i].first;
+        if (before) {
+            channel.first = before->m_channels[i].first + before->m_channels[i].count;
             continue;
         }
         channel.first = task;
         channel.resource = m_resources.size();
-        addTrack(task, channel.count * static_cast<std::uint32_t>(m_pipeline.lanes), m_pipeline.lanes > 1 ? Discipline::Priority : Discipline::FixedOrder,
+        addTrack(task, static_cast<std::uint32_t>(channel.count * microBatches / static_cast<std::uint64_t>(m_microBatches)),
+                 m_pipeline.lanes > 1 ? Discipline::Priority : Discipline::FixedOrder,
                  {.stream = Stream::Wan, .stage = channel.from, .toStage = channel.to, .wanLink = channel.wanLink});
     }
     for (Channel &channel : m_channels) {

@@ -11,9 +11,9 @@ class PipelineClassTasks {
 public:
     PipelineClassTasks(const IterationCosts &costs, int index, const ClassCosts &at);
 
-    /// Gives numbers from `task` and `resource` on, and moves both past the last. `owner`: lane 0 of the cell, numbered before;
-    /// nullptr for itself and outside cells.
-    void number(std::uint32_t &task, std::uint32_t &resource, const PipelineClassTasks *owner);
+    /// Gives numbers from `task` and `resource` on, and moves both past the last. `before`: the lane before this one in its cell;
+    /// nullptr for the first, which owns the channels, and outside cells.
+    void number(std::uint32_t &task, std::uint32_t &resource, const PipelineClassTasks *before);
     [[nodiscard]] const std::vector<Resource> &resources() const { return m_resources; }
     [[nodiscard]] bool hasPairs() const { return m_hasPairs; }
 
@@ -28,12 +28,12 @@ private:
         int sends[2] = {-1, -1};   // WAN channel of its forwards to the next stage, and of its gradients to the previous
     };
     struct Tail { std::uint32_t lastOp, reduce, optimizer, gather, overhead; };   // kNoSpan where absent
-    /// One direction between two devices. Of a cell's channel every lane keeps a copy; the owner has the resource.
+    /// One direction between two devices. Of a cell's channel every lane keeps its part; the first lane has the resource.
     struct Channel {
         int from = 0, to = 0, wanLink = -1;
         bool scatters = false, gathers = false;
         std::uint32_t count = 0;                // transfers of this class
-        std::uint32_t first = 0;                // task numbers: of the whole channel
+        std::uint32_t first = 0;                // task numbers: of this class's transfers, which follow each other
         std::uint32_t firstScatter = kNoSpan, firstGather = kNoSpan;   // of this class, transfer by transfer
         std::size_t resource = 0;
     };
@@ -46,12 +46,8 @@ private:
     [[nodiscard]] int stageOf(int device, int chunk) const { return m_stageOf[static_cast<std::size_t>(device * m_chunks + chunk)]; }
     void findStages();
     int findChannel(int from, int to, const BoundaryTimes &boundary, int direction);
-    void numberChannels(std::uint32_t &task, const PipelineClassTasks *owner);
+    void numberChannels(std::uint32_t &task, const PipelineClassTasks *before);
     void addTrack(std::uint32_t &task, std::uint32_t count, Discipline discipline, Track track);
-    [[nodiscard]] std::uint32_t transferTask(const Channel &channel, std::uint32_t place) const
-    {
-        return channel.first + place * static_cast<std::uint32_t>(m_pipeline.lanes) + static_cast<std::uint32_t>(m_pipeline.lane);
-    }
     void numberOps(std::uint32_t &task);
     void numberOp(const Op &op, int device, std::uint32_t &task);
     void numberResult(const Op &op, std::size_t slot, std::uint32_t task);

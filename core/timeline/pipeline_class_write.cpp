@@ -165,7 +165,7 @@ bool PipelineClassTasks::dependOn(Writer &writer, int producer, int consumer, in
     if (channel.gathers)
         writer.after(channel.firstGather + place);
     else
-        writer.after(transferTask(channel, place), lag);
+        writer.after(channel.first + place, lag);
     return true;
 }
 
@@ -207,25 +207,24 @@ void PipelineClassTasks::forEachTransfer(const Channel &channel, Write write) co
     }
 }
 
+/// All lanes' transfers, lane by lane. Whose turn it is goes by the place of a transfer among those that its sender makes: in
+/// the order of micro-batches where the schedule keeps it, in reverse where gradients are made so.
 void PipelineClassTasks::writeChannel(Writer &writer, const Channel &channel, const std::vector<PipelineClassTasks> &classes) const
 {
     const auto index = static_cast<std::size_t>(&channel - m_channels.data());
-    const auto lanes = static_cast<std::uint32_t>(m_pipeline.lanes);
-    const PipelineClassTasks *const lane = &classes[static_cast<std::size_t>(m_index)];   // and those after it
-    forEachTransfer(channel, [&](const Transfer &transfer) {
-        for (std::uint32_t k = 0; k < lanes; ++k) {
-            const Op &op = *transfer.op;
-            if (!writer.graph.priority.empty()) {
-                const std::int64_t place = std::int64_t{op.microBatch} * m_chunks + op.chunk, all = std::int64_t{m_microBatches} * m_chunks;
-                writer.graph.priority[writer.next] = m_costs.turns == TurnOrder::RoundRobin ? place * lanes + k : k * all + place;
-            }
-            writer.task(WorkKind::WanTransfer, m_at.holds + transfer.boundary, op.microBatch, op.chunk, m_at.flows + transfer.boundary);
-            // The result comes first: it is what the transfer carries. All lanes make theirs at the same place of their orders.
-            writer.after(lane[k].m_result[transfer.boundary % 2][cell(stageOf(channel.from, op.chunk), op.microBatch)]);
-            if (channel.scatters)
-                writer.after(lane[k].m_channels[index].firstScatter + transfer.place);
-        }
-    });
+    const auto lanes = static_cast<std::int64_t>(m_pipeline.lanes);
+    for (std::int64_t k = 0; k < lanes; ++k) {
+        const PipelineClassTasks &lane = classes[static_cast<std::size_t>(m_index + k)];
+        const Channel &own = lane.m_channels[index];
+        lane.forEachTransfer(own, [&](const Transfer &transfer) {
+            if (!writer.graph.priority.empty())
+                writer.graph.priority[writer.next] = m_costs.turns == TurnOrder::RoundRobin ? transfer.place * lanes + k : (k << 32) + transfer.place;
+            writer.task(WorkKind::WanTransfer, m_at.holds + transfer.boundary, transfer.op->microBatch, transfer.op->chunk, m_at.flows + transfer.boundary);
+            writer.after(transfer.result);   // first: it is what the transfer carries
+            if (own.scatters)
+                writer.after(own.firstScatter + transfer.place);
+        });
+    }
 }
 
 /// What a lane does inside its datacenter before and after its turn on the cell's channel.
@@ -234,7 +233,7 @@ void PipelineClassTasks::writePieces(Writer &writer, const Channel &channel, boo
     forEachTransfer(channel, [&](const Transfer &transfer) {
         writer.task(WorkKind::PipelineTransfer, m_at.pieces + 2 * transfer.boundary + (gathers ? 1 : 0), transfer.op->microBatch, transfer.op->chunk);
         if (gathers)
-            writer.after(transferTask(channel, transfer.place), m_at.boundary + transfer.boundary);
+            writer.after(channel.first + transfer.place, m_at.boundary + transfer.boundary);
         else
             writer.after(transfer.result);
     });

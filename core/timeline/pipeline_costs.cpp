@@ -157,9 +157,9 @@ std::uint64_t topologyFingerprint(const IterationCosts &costs)
         for (const OpTimes &times : pipeline.ops)
             print.add(times.recompute > 0);
         for (const BoundaryTimes &boundary : pipeline.boundaries)
-            print.add((boundary.isWan ? static_cast<std::uint64_t>(boundary.wanLink + 2) : 0u) << 2
-                      | (boundary.scatter[0] > 0 || boundary.scatter[1] > 0 ? 1u : 0u)
-                      | (boundary.gather[0] > 0 || boundary.gather[1] > 0 ? 2u : 0u));
+            print.add((boundary.isWan ? static_cast<std::uint64_t>(boundary.wanLink + 2) : 0u) << 4
+                      | (boundary.scatter[0] > 0 ? 1u : 0u) | (boundary.scatter[1] > 0 ? 2u : 0u)
+                      | (boundary.gather[0] > 0 ? 4u : 0u) | (boundary.gather[1] > 0 ? 8u : 0u));
         for (const TailTimes &tail : pipeline.tail)
             print.add((tail.reduce > 0 ? 1u : 0u) | (tail.optimizer > 0 ? 2u : 0u) | (tail.gather > 0 ? 4u : 0u));
     }

@@ -11,6 +11,15 @@ namespace trainyard {
 
 namespace {
 
+/// Lanes of a cell differ in their micro-batches only.
+bool areNeighbours(const PipelineCosts &lane, const PipelineCosts &next)
+{
+    const auto isWan = [](const BoundaryTimes &a, const BoundaryTimes &b) { return a.isWan == b.isWan; };
+    return lane.lane + 1 == next.lane && lane.lanes == next.lanes && lane.pipelines == next.pipelines
+        && lane.program.shape.devices == next.program.shape.devices && lane.program.shape.chunks == next.program.shape.chunks
+        && lane.program.placement == next.program.placement && std::ranges::equal(lane.boundaries, next.boundaries, isWan);
+}
+
 Expected<void> checkSizes(const IterationCosts &costs)
 {
     if (costs.classes.empty())
@@ -20,7 +29,7 @@ Expected<void> checkSizes(const IterationCosts &costs)
         const auto stages = static_cast<std::size_t>(program.virtualStages());
         const auto before = static_cast<std::size_t>(&pipeline - costs.classes.data());
         if (pipeline.lane < 0 || pipeline.lane >= pipeline.lanes || static_cast<std::size_t>(pipeline.lane) > before
-            || (pipeline.lane > 0 && (costs.classes[before - 1].lane + 1 != pipeline.lane || costs.classes[before - 1].program.order != program.order)))
+            || (pipeline.lane > 0 && !areNeighbours(costs.classes[before - 1], pipeline)))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "lanes of a cell that are not alike or not in order", ""});
         if (pipeline.ops.size() != stages || pipeline.boundaries.size() + 1 < stages
             || pipeline.tail.size() != static_cast<std::size_t>(program.shape.devices)
@@ -86,15 +95,18 @@ Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs)
     for (std::size_t c = 0; c < layout.size(); ++c) {
         classes.emplace_back(costs, static_cast<int>(c), layout[c]);
         const auto lane = static_cast<std::size_t>(costs.classes[c].lane);
-        classes.back().number(tasks, resources, lane > 0 ? &classes[c - lane] : nullptr);
+        classes.back().number(tasks, resources, lane > 0 ? &classes[c - 1] : nullptr);
     }
     allocate(graph, classes, tasks);
     for (PipelineClassTasks &tasksOfClass : classes)
         if (const auto written = tasksOfClass.write(graph, classes); !written)
             return std::unexpected(written.error());
     graph.predBegin[tasks] = static_cast<std::uint32_t>(graph.pred.size());
-    if (const auto sorted = sortTopologically(graph); !sorted)
-        return std::unexpected(sorted.error());
+    // Where a resource decides while it runs, the event loop needs no order, and finds circles itself.
+    const auto isFixed = [](const Resource &r) { return r.discipline == Discipline::FixedOrder; };
+    if (std::ranges::all_of(graph.resources, isFixed))
+        if (const auto sorted = sortTopologically(graph); !sorted)
+            return std::unexpected(sorted.error());
     graph.fingerprint = topologyFingerprint(costs);
     return graph;
 }

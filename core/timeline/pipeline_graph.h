@@ -49,7 +49,7 @@ struct TailTimes {                 // after the last backward of a stage; 0 = ab
 
 struct PipelineCosts {             // of one class of equal pipelines
     int pipelines = 1;             // how many it stands for
-    int lane = 0, lanes = 1;       // of its cell; the lanes of a cell follow each other in IterationCosts::classes and are alike
+    int lane = 0, lanes = 1;       // of its cell; the lanes of a cell follow each other in IterationCosts::classes and differ in micro-batches only
     Program program;
     std::vector<OpTimes> ops;      // [device * chunks + chunk]
     // A forward and a backward at once, recomputation apart: [(device * chunks + forward's chunk) * chunks + backward's].

@@ -76,9 +76,9 @@ void sortTrack(Timeline &timeline, const Track &track, std::vector<std::uint32_t
     const auto permute = [&](auto &values) {
         if (values.empty())
             return;
-        auto copy = values;
+        const std::vector copy(values.begin() + track.first, values.begin() + track.last);
         for (std::uint32_t i = 0; i < sorted.size(); ++i)
-            values[track.first + i] = copy[sorted[i]];
+            values[track.first + i] = copy[sorted[i] - track.first];
     };
     permute(timeline.start);
     permute(timeline.end);

@@ -37,16 +37,53 @@ private slots:
         }
     }
 
-    // Seven pipelines in cells of three: two whole cells, and one of a single pipeline.
-    void whatIsLeftMakesASmallerCell()
+    // Seven pipelines in cells of three at most: cells of 3, 2 and 2; every pipeline in one lane of one cell.
+    void cellsAreAsEqualAsTheyCanBe()
     {
-        const Layout layout = evaluated(temporalRow(7, 3))->layout;
+        const auto evaluation = evaluated(temporalRow(7, 3));
+        std::vector<int> sizes;
         int pipelines = 0;
-        for (const PipelineClass &c : layout.classes)
+        for (const PipelineClass &c : evaluation->layout.classes) {
             pipelines += c.pipelines;
+            if (c.lane == 0)
+                sizes.insert(sizes.end(), std::size_t(c.pipelines), c.lanes);
+        }
         QCOMPARE(pipelines, 7);
-        QCOMPARE(layout.classes.back().lanes, 1);
-        QCOMPARE(layout.classes.back().firstPipeline, 6);
+        QCOMPARE(sizes, (std::vector<int>{3, 2, 2}));
+        QVERIFY(std::ranges::any_of(evaluation->problems, [](const Problem &p) { return p.text.find("do not divide") != std::string::npos; }));
+    }
+
+    // Micro-batches that do not divide: less work never takes longer than one micro-batch more for every pipeline, and the
+    // pipelines with one more share cells with the others.
+    void cellsSpanPipelinesWithOneMicroBatchMore()
+    {
+        Plan plan = temporalRow(4, 4);
+        const auto time = [&](int batch) {
+            plan.workload.globalBatch = batch;
+            return *evaluated(plan)->metrics.iterationTime;
+        };
+        const double twelve = time(12), sixteen = time(16);
+        for (const int batch : {13, 14, 15}) {
+            QVERIFY2(time(batch) >= twelve && time(batch) <= sixteen, qPrintable(QString::number(batch)));
+            QCOMPARE(evaluated(plan)->layout.cell.smallest, 4);
+        }
+    }
+
+    // bytes = 2 M A over all pipelines, dealt evenly or not.
+    void unevenLanesSendWhatTheyCompute()
+    {
+        Plan plan = temporalRow(6, 4);
+        plan.workload.globalBatch = 27;
+        const auto evaluation = evaluated(plan);
+        QCOMPARE(evaluation->metrics.wanLinks.front().totalBytes(), 2 * 27 * plan.profile->activationMb * 1e6);
+        std::uint32_t transfers = 0;
+        for (const Track &track : evaluation->timeline.tracks) {
+            if (track.stream != Stream::Wan)
+                continue;
+            const auto like = evaluation->layout.classes[std::size_t(track.pipelineClass)];
+            transfers += (track.last - track.first) * std::uint32_t(like.pipelines);
+        }
+        QCOMPARE(transfers, 2u * 27u);
     }
 
     // auto: C = s / tf rounded, here 1.0117 x 4 s over 1 s.

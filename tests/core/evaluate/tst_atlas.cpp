@@ -302,6 +302,24 @@ private slots:
         QVERIFY(evaluation->metrics.breakdown->wan > 0);
     }
 
+    // A hop takes s / D instead of s, so turns do not slow the schedules down whose order they follow.
+    void turnsFollowTheOrderOfEverySchedule_data()
+    {
+        QTest::addColumn<int>("schedule");
+        for (const ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved, ScheduleKind::BreadthFirst, ScheduleKind::ZbH1,
+                                        ScheduleKind::Varuna, ScheduleKind::TeraPipe, ScheduleKind::Hanayo})
+            QTest::addRow("schedule %d", int(kind)) << int(kind);
+    }
+    void turnsFollowTheOrderOfEverySchedule()
+    {
+        QFETCH(int, schedule);
+        const auto kind = ScheduleKind(schedule);
+        Plan plan = atlasRow(6, 12, 4, 3, kind);
+        plan.parallelism.virtualPipeline = kind == ScheduleKind::Interleaved || kind == ScheduleKind::BreadthFirst ? 2 : 1;
+        const double spatial = iteration(plan), turns = iteration(temporal(plan));
+        QVERIFY2(turns <= spatial * 1.05, qPrintable(QStringLiteral("%1 s by turns, %2 s apart").arg(turns).arg(spatial)));
+    }
+
     // Turns also serve the fixed orders: a hop takes s / D instead of s, so GPipe is not slower than with own pairs.
     void gpipeGainsFromTurns()
     {
