@@ -106,6 +106,29 @@ private slots:
         QCOMPARE(*fitting.plan, *fitting.steps.back().plan);
     }
 
+    /// A rung alone never raises what the fullest of eight replicas holds; one that computes more never takes less time.
+    void noRungRaisesMemoryAndMoreComputeIsNeverFaster()
+    {
+        const Catalogue &catalogue = builtinCatalogue();
+        for (const char *model : {"llama-3-8b", "gpt-3-13b", "mixtral-8x7b"}) {
+            for (const char *stack : {"megatron-core", "megatron-lm-2021", "megatron-deepspeed"}) {
+                Plan plan = oneNode(model);
+                plan.workload.microBatch = 2;
+                plan.parallelism.zeroStage = 0;
+                plan.stack.name = stack;
+                const auto before = footprint(std::make_shared<const Plan>(plan), catalogue);
+                const double time = *evaluated(plan)->metrics.iterationTime;
+                for (const Rung &rung : rungs(plan, *catalogue.model(model), *catalogue.stack(stack))) {
+                    const Plan next = with(plan, rung.apply);
+                    const auto after = footprint(std::make_shared<const Plan>(next), catalogue);
+                    QVERIFY2(!after.isSeated || after.device <= before.device, (rung.id + " for " + model + " on " + stack).c_str());
+                    if (after.isSeated && rung.cost == RungCost::Compute)
+                        QVERIFY2(*evaluated(next)->metrics.iterationTime >= time, (rung.id + " for " + model + " on " + stack).c_str());
+                }
+            }
+        }
+    }
+
     /// No step but the free ones can be left out.
     void noStepIsNeedless()
     {

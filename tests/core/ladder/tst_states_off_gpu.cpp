@@ -59,6 +59,26 @@ private slots:
         QCOMPARE(fullest(moved).optimizer, 0);
     }
 
+    /// DeepSpeed's estimators of what stays on the GPU, N ranks: ZeRO-2 with the optimizer off it 2P, ZeRO-3 2P/N and the layers
+    /// at work; with parameters off it those alone.
+    void itLeavesWhatDeepSpeedEstimates()
+    {
+        Plan plan = withOffload(OptimizerOffload::Host);
+        plan.stack.name = "megatron-deepspeed";
+        const auto two = evaluated(plan), three = evaluated(with(plan, [](Plan &p) { p.parallelism.zeroStage = 3; }));
+        const double parameters = totalParameters(two->model);
+        for (const auto &e : {two, three})
+            QCOMPARE(fullest(e).gradients + fullest(e).optimizer, 0);
+        QVERIFY(std::abs(double(fullest(two).weights) / (2 * parameters) - 1) < 1e-6);
+        QVERIFY(std::abs(double(fullest(three).weights) / (2 * parameters / 8) - 1) < 1e-6);
+        const auto none = evaluated(with(plan, [](Plan &p) {
+            p.parallelism.zeroStage = 3;
+            p.memory.parameterOffload = ParameterOffload::Host;
+        }));
+        const double ends = 2.0 * none->model.vocab * none->model.hidden;   // token table and output matrix, sharded too
+        QVERIFY(std::abs(double(fullest(none).weights) / (2 * ends / 8) - 1) < 1e-6);
+    }
+
     /// DRAM, then drives: each is slower, and none needs more of the GPU than interleaving with its three sub-groups.
     void slowerPlacesTakeLonger()
     {
