@@ -96,6 +96,12 @@ std::string pointerOf(const std::string &dottedKey)
     return pointer;
 }
 
+/// Whether the fault lies in another file that the plan names: its `where` is then a file with a line or a pointer.
+bool isInOtherFile(const Error &error)
+{
+    return error.code == ErrorCode::CannotRead || error.code == ErrorCode::BadSyntax || error.where.find_first_of(":/\\") != std::string::npos;
+}
+
 } // namespace
 
 ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vector<std::string> &settings, EvaluateOptions options)
@@ -107,7 +113,8 @@ ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vect
     ExpectedAll<EvaluationPtr> evaluation = evaluate(*plan, builtinCatalogue(), workspace, {}, options);
     if (!evaluation) {
         for (Error &error : evaluation.error())
-            error.where = label(path) + (error.where.empty() ? "" : ": " + pointerOf(error.where));
+            if (!isInOtherFile(error))
+                error.where = label(path) + (error.where.empty() ? "" : ": " + pointerOf(error.where));
     }
     return evaluation;
 }

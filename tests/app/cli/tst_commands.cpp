@@ -201,6 +201,25 @@ private slots:
         QCOMPARE(lineCount(answer.err), 1);
     }
 
+    void aFaultInAnotherFileNamesThatFile()
+    {
+        // file:line of the trace, the path of the model as it is: neither is a key of the plan.
+        json filled = profilePlan();
+        filled["bubble_fill"] = {{"enabled", true}, {"model", "llama-3-8b"}, {"arrivals", "trace"}, {"trace", "bad.csv"}};
+        const QString trace = write("bad.csv", "time_s,prompt_tokens\n1,2\n3,four\n");
+        const Answer inTrace = run(words("evaluate") << plan(filled));
+        QCOMPARE(inTrace.exitCode, 2);
+        QVERIFY2(inTrace.err.startsWith(trace + QStringLiteral(":3: ")), qPrintable(inTrace.err));
+        QVERIFY2(!inTrace.err.contains(QLatin1String("/csv")), qPrintable(inTrace.err));
+        filled["bubble_fill"] = {{"enabled", true}, {"model", "/no/config.json"}};
+        const Answer inModel = run(words("evaluate") << plan(filled));
+        QCOMPARE(inModel.exitCode, 2);
+        QVERIFY2(inModel.err.startsWith(QStringLiteral("/no/config.json: ")), qPrintable(inModel.err));
+        filled["bubble_fill"]["model"] = "lama-3-8b";
+        const Answer inPlan = run(words("evaluate") << plan(filled));
+        QVERIFY2(inPlan.err.contains(QLatin1String(": /bubble_fill/model: ")), qPrintable(inPlan.err));
+    }
+
     void anInfeasiblePlanIsAnAnswerUnlessFeasibilityIsAskedFor()
     {
         QCOMPARE(run(words("evaluate --require-feasible") << plan(profilePlan())).exitCode, 0);
