@@ -6,6 +6,8 @@
 #include "core/report/selection_json_internal.h"
 #include "core/report/text_table.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -35,14 +37,21 @@ std::string selectionTable(const Selection &selection)
     using enum TextTable::Align;
     TextTable table({Left, Right, Right, Right, Right, Right, Left, Left},
                     {"datacenters and their stages", "cells", "iteration", "sequences/s", "$/Mtok, used GPUs", "egress $/Mtok", "waits for", ""});
-    for (const SelectionOption &option : selection.options) {
+    std::vector<const SelectionOption *> rows;
+    for (const SelectionOption &option : selection.options)
+        rows.push_back(&option);
+    std::ranges::stable_partition(rows, &SelectionOption::isFeasible);
+    for (const SelectionOption *row : rows) {
+        const SelectionOption &option = *row;
         const bool isTimed = option.seconds > 0;
-        table.add({blocksText(option.blocks, selection.plan->cluster), std::to_string(option.cells) + " × " + std::to_string(option.cell),
+        table.add({(option.isFeasible ? "" : "not feasible: ") + blocksText(option.blocks, selection.plan->cluster), std::to_string(option.cells) + " × " + std::to_string(option.cell),
                    isTimed ? secondsText(option.seconds) : "", isTimed ? plainText(option.sequencesPerSecond) : "",
                    isTimed ? usdText(option.usdPerMillionTokens) : "", isTimed ? usdText(option.egressUsdPerMillionTokens()) : "",
                    toString(option.bound), marks(option)});
     }
     std::string text = table.text();
+    text += "waits for: what one more micro-batch would wait for: a stage's compute, a link, or, \"in flight\", until a stage that holds as many\n"
+            "micro-batches as it may has finished one of them\n";
     for (const std::string &remark : selection.remarks)
         text += remark + "\n";
     return text;
