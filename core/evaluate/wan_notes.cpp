@@ -19,6 +19,11 @@ std::string text(const char *format, double a, double b = 0)
     return line;
 }
 
+std::string counted(int count, const char *thing)
+{
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
 std::string duration(Seconds t)
 {
     return t.value >= 1 ? text("%.3g s", t.value) : t.value >= 1e-3 ? text("%.3g ms", t.value * 1e3) : text("%.3g µs", t.value * 1e6);
@@ -43,8 +48,10 @@ public:
     void add()
     {
         addLosses();
+        addUnusedTurns();
         addFlat();
         addLocalSgd();
+        addFragments();
         addActivationBits();
         addGradientBits();
     }
@@ -77,6 +84,16 @@ private:
         }
     }
 
+    void addUnusedTurns()
+    {
+        if (m_plan.wan.sharing == WanSharing::Temporal)
+            return;
+        if (m_plan.wan.cell)
+            note("wan.cell", "Pipelines share a link side by side, not in turns: a cell of " + counted(*m_plan.wan.cell, "pipeline") + " changes nothing");
+        if (m_plan.wan.turns != TurnOrder::RoundRobin)
+            note("wan.turns", "Pipelines share a link side by side, not in turns: the order of turns changes nothing");
+    }
+
     void addFlat()
     {
         if (m_plan.wan.allReduce != WanAllReduce::Flat)
@@ -102,9 +119,9 @@ private:
         const SiteExchange exchange = slowest(siteExchanges());
         const bool streams = wan.localSgd == LocalSgd::Streaming;
         std::string sentence = std::string(streams ? "Streaming local SGD" : "DiLoCo") + " changes what is learned: each datacenter trains "
-            + std::to_string(wan.localSteps) + " steps alone, then an outer optimizer moves all to the mean of their weights"
+            + counted(wan.localSteps, "step") + " alone, then an outer optimizer moves all to the mean of their weights"
             + (streams ? ", which arrives while they train on" : "")
-            + (wan.exchangeBits < 32 ? ", sent in " + std::to_string(wan.exchangeBits) + " bits" : "") + ". The numbers are per step; more steps may be needed. An exchange takes "
+            + (wan.exchangeBits < 32 ? ", sent in " + counted(wan.exchangeBits, "bit") : "") + ". The numbers are per step; more steps may be needed. An exchange takes "
             + duration(exchange.exchange);
         const double steps = m_metrics.iterationTime.value_or(0) * wan.localSteps;
         if (streams)   // where it does not fit, the steps are as long as the exchange and no longer
@@ -112,6 +129,18 @@ private:
         else if (steps > 0)
             sentence += text(", %.2g %% of the time", 100 * exchange.exchange.value / steps);
         note("wan.local_sgd", sentence);
+    }
+
+    void addFragments()
+    {
+        const WanStrategy &wan = m_plan.wan;
+        if (wan.localSgd == LocalSgd::None || wan.fragments <= 1 || !trainsLocally(m_work) || !m_replicasApart)
+            return;
+        if (wan.localSgd != LocalSgd::Streaming)
+            note("wan.fragments", "Only streaming local SGD exchanges the model in fragments: they change nothing here");
+        else if (wan.fragments > wan.localSteps)
+            note("wan.fragments", counted(wan.fragments, "fragment") + " to exchange in " + counted(wan.localSteps, "step")
+                     + ": several leave after the same step, so that each adds a round trip and the peak of traffic falls no further");
     }
 
     [[nodiscard]] std::vector<SiteExchange> siteExchanges() const { return siteExchanges(m_work); }
@@ -172,7 +201,7 @@ private:
         if (with.recode.value <= 0)
             note("wan.gradient_bits", "Gradients are reduced in no more bits than that: nothing is compressed");
         else
-            note("wan.gradient_bits", "Gradients in " + std::to_string(*m_plan.wan.gradientBits) + " bits between datacenters change what is learned. They "
+            note("wan.gradient_bits", "Gradients in " + counted(*m_plan.wan.gradientBits, "bit") + " between datacenters change what is learned. They "
                      + verdict(before - transfer, with.recode, "an iteration"));
     }
 

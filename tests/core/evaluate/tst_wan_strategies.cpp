@@ -176,6 +176,43 @@ private slots:
         QCOMPARE(*evaluated(plan)->metrics.iterationTime, *across->metrics.iterationTime);
     }
 
+    void whatChangesNothingIsSaid()
+    {
+        Plan plan = replicasApart();
+        plan.wan.turns = TurnOrder::DrainFirst;
+        plan.wan.cell = 2;
+        const EvaluationPtr sideBySide = evaluated(plan);
+        QCOMPARE(about(sideBySide, "wan.turns")->severity, Severity::Note);
+        QVERIFY(about(sideBySide, "wan.cell")->text.find("2 pipelines changes nothing") != std::string::npos);
+        plan.wan.turns = TurnOrder::RoundRobin;
+        plan.wan.cell.reset();
+        const EvaluationPtr plain = evaluated(plan);
+        QCOMPARE(*plain->metrics.iterationTime, *sideBySide->metrics.iterationTime);
+        QVERIFY(!about(plain, "wan.turns") && !about(plain, "wan.cell"));
+        plan.wan.turns = TurnOrder::DrainFirst;
+        plan.wan.sharing = WanSharing::Temporal;
+        QVERIFY(!about(evaluated(plan), "wan.turns"));
+    }
+
+    void moreFragmentsThanStepsAreSaid()
+    {
+        Plan plan = replicasApart();
+        plan.wan.localSgd = LocalSgd::Streaming;
+        plan.wan.localSteps = 1;
+        plan.wan.fragments = 4;
+        const EvaluationPtr many = evaluated(plan);
+        QVERIFY(about(many, "wan.fragments"));
+        QVERIFY(about(many, "wan.fragments")->text.starts_with("4 fragments to exchange in 1 step:"));
+        QVERIFY(about(many, "wan.local_sgd")->text.find("trains 1 step alone") != std::string::npos);
+        plan.wan.localSteps = 4;
+        plan.wan.exchangeBits = 1;
+        const EvaluationPtr enough = evaluated(plan);
+        QVERIFY(!about(enough, "wan.fragments"));
+        QVERIFY(about(enough, "wan.local_sgd")->text.find("sent in 1 bit.") != std::string::npos);
+        plan.wan.localSgd = LocalSgd::Diloco;
+        QVERIFY(about(evaluated(plan), "wan.fragments")->text.find("change nothing") != std::string::npos);
+    }
+
     void fewerActivationBitsScaleTheBytesAndSaveWhereTheWanIsSlow()
     {
         Plan plan = replicasApart(1);
