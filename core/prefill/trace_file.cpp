@@ -35,6 +35,28 @@ std::optional<Number> number(std::string_view text)
     return code == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
+/// As it may stand in a message: printable, on one line, and not long.
+std::string shown(std::string_view text)
+{
+    constexpr std::size_t kMostShown = 40;
+    std::string quoted = "\"";
+    for (const char c : text.substr(0, kMostShown)) {
+        constexpr const char *kDigits = "0123456789abcdef";
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte < 0x7f)
+            quoted += c;
+        else
+            (quoted += "\\x") += {kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+    return quoted + (text.size() > kMostShown ? "…\"" : "\"");
+}
+
+/// Text has no control bytes but tabs and ends of lines.
+bool isText(std::string_view text)
+{
+    return std::ranges::none_of(text, [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f; });
+}
+
 class TraceParser {
 public:
     explicit TraceParser(std::string name) : m_name(std::move(name)) {}
@@ -53,17 +75,17 @@ public:
         if (!m_hasHeader) {
             m_hasHeader = true;
             if (first != "time_s" || second != "prompt_tokens")
-                fail("the header is \"" + std::string(text) + "\"", kHeader);
+                fail("the header is " + shown(text), kHeader);
             return;
         }
         const auto time = number<double>(first);
         const auto tokens = number<int>(second);
         if (comma == std::string_view::npos)
-            fail("\"" + std::string(text) + "\" is one column", kHeader);
+            fail(shown(text) + " is one column", kHeader);
         else if (!time || !(*time >= 0 && *time <= kLatest))
-            fail("time_s is \"" + std::string(first) + "\"", "seconds from 0 on");
+            fail("time_s is " + shown(first), "seconds from 0 on");
         else if (!tokens || *tokens < 1 || *tokens > kMostTokens)
-            fail("prompt_tokens is \"" + std::string(second) + "\"", "a whole number from 1 to " + std::to_string(kMostTokens));
+            fail("prompt_tokens is " + shown(second), "a whole number from 1 to " + std::to_string(kMostTokens));
         else
             requests.push_back({toNanoseconds(Seconds{*time}), *tokens});
     }
@@ -71,7 +93,7 @@ public:
     void finish()
     {
         if (!m_hasHeader)
-            errors.push_back({ErrorCode::BadValue, m_name, "the file is empty", std::string(kHeader) + " and a line for each request"});
+            errors.push_back({ErrorCode::BadSyntax, m_name, "the file is empty", std::string(kHeader) + " and a line for each request"});
     }
 
     std::vector<PrefillRequest> requests;
@@ -92,6 +114,8 @@ private:
 
 ExpectedAll<std::vector<PrefillRequest>> parseRequestTrace(const std::string &text, const std::string &name)
 {
+    if (!isText(text))
+        return std::unexpected(Errors{{ErrorCode::BadSyntax, name, "this is not text", std::string("a CSV file with the columns ") + kHeader}});
     TraceParser parser(name);
     for (std::string_view rest = text; !rest.empty();) {
         const std::size_t end = rest.find('\n');

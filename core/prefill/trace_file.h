@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-/// Requests in order of time, which counts from the start of the iteration. Errors: CannotRead; BadValue with file and line.
+/// Requests in order of time, which counts from the start of the iteration. Errors: CannotRead; BadSyntax where
+/// it is no text or empty; BadValue with file and line.
 [[nodiscard]] ExpectedAll<std::vector<PrefillRequest>> readRequestTrace(const std::string &path);
 /// The same from text; `name` is what errors call the file.
 [[nodiscard]] ExpectedAll<std::vector<PrefillRequest>> parseRequestTrace(const std::string &text, const std::string &name);
