@@ -260,7 +260,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addStateProblems(problems, workload);
     addNotModelled(problems, *evaluation.plan);
     addWanNotes(problems, evaluation, workload);
-    std::ranges::move(bubbleFillProblems(evaluation), std::back_inserter(problems));
+    std::ranges::move(bubbleFillProblems(evaluation, workload, catalogue), std::back_inserter(problems));
     addIdle(problems, evaluation);
     std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
     return problems;

@@ -26,9 +26,9 @@ void addPoisson(std::vector<PrefillRequest> &requests, Exponential &random, doub
         requests.push_back({toNanoseconds(Seconds{t}), tokens});
 }
 
-void addBursts(std::vector<PrefillRequest> &requests, Exponential &random, double seconds, const BubbleFill &fill)
+void addBursts(std::vector<PrefillRequest> &requests, Exponential &random, double seconds, double meanRate, const BubbleFill &fill)
 {
-    const double rate = fill.requestsPerSecond * fill.burstiness;
+    const double rate = meanRate * fill.burstiness;
     const double on = kRequestsOfBurst / rate, off = on * (fill.burstiness - 1);
     bool isOn = random.uniform() * fill.burstiness < 1;   // as found at any time
     for (double t = 0; t < seconds; isOn = !isOn) {
@@ -39,6 +39,24 @@ void addBursts(std::vector<PrefillRequest> &requests, Exponential &random, doubl
     }
 }
 
+std::size_t countInside(const std::vector<PrefillRequest> &trace, Nanoseconds period)
+{
+    return std::size_t(std::ranges::count_if(trace, [&](const PrefillRequest &r) { return r.arrival < period; }));
+}
+
+void addTrace(std::vector<PrefillRequest> &requests, Nanoseconds period, const std::vector<PrefillRequest> &trace)
+{
+    const double share = std::min(1.0, kMostPrefillRequests / double(std::max<std::size_t>(1, countInside(trace, period))));
+    double wanted = 0;
+    for (const PrefillRequest &request : trace) {
+        if (request.arrival >= period)
+            continue;
+        wanted += share;
+        if (double(requests.size()) + 0.5 < wanted)
+            requests.push_back(request);
+    }
+}
+
 } // namespace
 
 double meanRequests(const BubbleFill &fill, Nanoseconds period)
@@ -46,22 +64,31 @@ double meanRequests(const BubbleFill &fill, Nanoseconds period)
     return fill.requestsPerSecond * toSeconds(period).value;
 }
 
+std::int64_t requestsOfIteration(const BubbleFill &fill, Nanoseconds period, const std::vector<PrefillRequest> &trace, std::size_t placed)
+{
+    if (fill.arrivals == Arrivals::Trace)
+        return std::int64_t(countInside(trace, period));
+    const double mean = meanRequests(fill, period);
+    return mean > kMostPrefillRequests ? std::max(std::int64_t(placed), std::int64_t(std::llround(std::min(mean, 9e18)))) : std::int64_t(placed);
+}
+
 std::vector<PrefillRequest> arrivals(const BubbleFill &fill, Nanoseconds period, const std::vector<PrefillRequest> &trace)
 {
     std::vector<PrefillRequest> requests;
     const double seconds = toSeconds(period).value;
+    const double rate = seconds > 0 ? std::min(fill.requestsPerSecond, kMostPrefillRequests / seconds) : 0;
     Exponential random(fill.seed);
     if (fill.arrivals == Arrivals::Trace) {
-        std::ranges::copy_if(trace, std::back_inserter(requests), [&](const PrefillRequest &r) { return r.arrival < period; });
-    } else if (fill.requestsPerSecond <= 0) {
+        addTrace(requests, period, trace);
+    } else if (rate <= 0) {
         return requests;
     } else if (fill.arrivals == Arrivals::Constant) {
-        for (double i = 0; i / fill.requestsPerSecond < seconds; ++i)
-            requests.push_back({toNanoseconds(Seconds{i / fill.requestsPerSecond}), fill.promptTokens});
+        for (double i = 0; i / rate < seconds; ++i)
+            requests.push_back({toNanoseconds(Seconds{i / rate}), fill.promptTokens});
     } else if (fill.arrivals == Arrivals::Poisson || fill.burstiness <= 1) {
-        addPoisson(requests, random, 0, seconds, fill.requestsPerSecond, fill.promptTokens);
+        addPoisson(requests, random, 0, seconds, rate, fill.promptTokens);
     } else {
-        addBursts(requests, random, seconds, fill);
+        addBursts(requests, random, seconds, rate, fill);
     }
     std::ranges::stable_sort(requests, {}, &PrefillRequest::arrival);
     while (!requests.empty() && requests.back().arrival >= period)   // rounded up to its end

@@ -92,8 +92,7 @@ ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan,
 
 void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop)
 {
-    const BubbleFill &fill = workload.plan->bubbleFill;
-    if (timeline.duration <= 0 || (fill.arrivals != Arrivals::Trace && meanRequests(fill, timeline.duration) > kMostPrefillRequests))
+    if (timeline.duration <= 0)
         return;
     const ServingSetup setup = servingSetup(workload, timeline, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), service);
     const Seating seating = seatRequests(setup.plan, setup.sized, stop);

@@ -23,11 +23,10 @@ struct BubbleService {
 [[nodiscard]] ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan, const Catalogue &catalogue);
 
 /// Seats the requests of one iteration, fills metrics.bubbleFill and gpuUtilizationWithFill, and appends a prefill track for
-/// each seat that serves. Needs the time and the memory metrics. Leaves all empty where there are too many requests, and where
-/// `stop` is triggered.
+/// each seat that serves. Needs the time and the memory metrics. Leaves all empty where `stop` is triggered.
 void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop = {});
 
-/// Why bubbles stay empty that the plan asks to fill, with what would help.
-[[nodiscard]] std::vector<Problem> bubbleFillProblems(const Evaluation &evaluation);
+/// Why bubbles stay empty that the plan asks to fill, with what would help, and which of its keys have no effect.
+[[nodiscard]] std::vector<Problem> bubbleFillProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue);
 
 } // namespace trainyard

@@ -41,7 +41,7 @@ public:
     {
         auto &offers = m_offers[std::size_t(request.size)];
         if (offers.empty() || !m_isHeld[std::size_t(request.size)]) {
-            count(offers.empty() ? Refusal::Memory : Refusal::Window);
+            count(offers.empty() && !m_plan.groups.empty() ? Refusal::Memory : Refusal::Window);
             return;
         }
         const Nanoseconds latest = request.arrival + m_plan.slo;

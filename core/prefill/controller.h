@@ -49,8 +49,8 @@ struct SizedRequest {
     int size = 0;                  // index into ServingPlan::sizes
 };
 
-/// Why a request is turned away: keys and values find no memory, no window is as long as a slice, every such window is
-/// taken, or the first token would come too late.
+/// Why a request is turned away: keys and values find no memory, no window is as long as a slice (or no
+/// group is there to have one), every such window is taken, or the first token would come too late.
 enum class Refusal : std::uint8_t { Memory, Window, Full, Late };
 inline constexpr std::size_t kRefusals = 4;
 

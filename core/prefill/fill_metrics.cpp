@@ -41,6 +41,15 @@ double rentalUsd(const Workload &workload, const ServingSetup &setup, const Seat
     return usd;
 }
 
+/// With those that were not placed because there are too many: bubbles are full by then, or none of them can be served.
+std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const Seating &seating)
+{
+    std::array<std::int64_t, kRefusals> refused = seating.refused;
+    const auto mostOften = std::size_t(std::ranges::max_element(refused) - refused.begin());
+    refused[seating.accepted.empty() ? mostOften : std::size_t(Refusal::Full)] += setup.arrived - std::int64_t(setup.requests.size());
+    return refused;
+}
+
 void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const Seating &seating)
 {
     std::vector<Nanoseconds> ttfts;
@@ -72,8 +81,9 @@ BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setu
     const double iteration = toSeconds(setup.free.period).value;
     BubbleFillMetrics filled;
     filled.accepted = std::int64_t(seating.accepted.size());
-    filled.rejected = std::accumulate(seating.refused.begin(), seating.refused.end(), std::int64_t(0));
-    const auto refused = [&](Refusal why) { return seating.refused[std::size_t(why)]; };
+    const std::array<std::int64_t, kRefusals> refusals = allRefusals(setup, seating);
+    filled.rejected = std::accumulate(refusals.begin(), refusals.end(), std::int64_t(0));
+    const auto refused = [&](Refusal why) { return refusals[std::size_t(why)]; };
     filled.rejectedForMemory = refused(Refusal::Memory);
     filled.rejectedForWindow = refused(Refusal::Window);
     filled.rejectedAsFull = refused(Refusal::Full);

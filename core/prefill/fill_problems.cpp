@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prefill/bubble_fill.h"
 
+#include "core/prefill/serving_plan_internal.h"
+
 #include <algorithm>
-#include <cmath>
+#include <cstdio>
+#include <limits>
 #include <map>
 
 namespace trainyard {
@@ -51,38 +54,147 @@ Problem noGroups(const Evaluation &evaluation)
     return problem;
 }
 
-Problem tooManyRequests(const Evaluation &evaluation)
+std::string shortTime(Nanoseconds time)
 {
-    const double rate = std::floor(kMostPrefillRequests / *evaluation.metrics.iterationTime);
-    return {Severity::Warning, "More than a million prefill requests in one iteration are not placed: bubbles stay empty", "bubble_fill.requests_per_s",
-            {fixOf(*evaluation.plan, "Fewer requests", [&](BubbleFill &f) { f.requestsPerSecond = rate; })}};
+    const double s = toSeconds(time).value;
+    char text[32];
+    std::snprintf(text, sizeof text, s >= 999.5 ? "%.0f s" : s >= 1 ? "%.3g s" : "%.3g ms", s >= 1 ? s : s * 1e3);
+    return text;
+}
+
+std::string number(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g", value);
+    return text;
+}
+
+/// The shortest prompt of the iteration on the idle GPUs that serve it first.
+struct IdlePrompt {
+    int tokens = 0;
+    Nanoseconds firstToken = std::numeric_limits<Nanoseconds>::max();   // p d + (p - 1) hop (+ the last move of keys and values)
+    SliceTime slice;               // of those GPUs
+};
+
+std::optional<IdlePrompt> shortestPrompt(const Workload &workload, const Catalogue &catalogue, Nanoseconds period)
+{
+    const Plan &plan = *workload.plan;
+    const BubbleFill &fill = plan.bubbleFill;
+    const auto service = resolveBubbleService(plan, catalogue);
+    if (!service || !*service)
+        return {};
+    IdlePrompt prompt{.tokens = fill.promptTokens, .slice = {}};
+    if (fill.arrivals == Arrivals::Trace) {
+        const std::vector<PrefillRequest> requests = arrivals(fill, period, (*service)->trace);
+        if (requests.empty())
+            return {};
+        prompt.tokens = std::ranges::min_element(requests, {}, &PrefillRequest::tokens)->tokens;
+    }
+    for (const PipelineClass &c : workload.layout.classes) {
+        for (const StageSeat &seat : c.seats) {
+            const SliceTime slice = sliceOn(workload, (*service)->model, prompt.tokens, seat, fitsTensorGroup(plan));
+            const Nanoseconds time = fill.stages * slice.compute + (fill.stages - 1) * slice.hop + (fill.firstTokenFromDecode ? slice.kvMove : 0);
+            if (time < prompt.firstToken) {
+                prompt.firstToken = time;
+                prompt.slice = slice;
+            }
+        }
+    }
+    return prompt;
+}
+
+Problem noWindow(const BubbleFill &fill, const std::optional<IdlePrompt> &prompt)
+{
+    const bool isMove = prompt && prompt->slice.kvMove > prompt->slice.compute;
+    if (!isMove)
+        return {Severity::Warning, "No bubble is as long as one stage of a prompt and the guard: bubbles stay empty", "bubble_fill.stages", {}};
+    return {Severity::Warning,
+            "No bubble is as long as the move of a prompt's keys and values and the guard: it takes " + shortTime(prompt->slice.kvMove)
+                + (fill.kvGbps ? " at " + number(*fill.kvGbps) + " Gbps" : "") + " and keeps the GPU from its next prompt",
+            "bubble_fill.kv_gbps", {}};
+}
+
+Problem allLate(const BubbleFill &fill, const std::optional<IdlePrompt> &prompt)
+{
+    const Nanoseconds slo = toNanoseconds(milliseconds(fill.ttftSloMs));
+    if (!prompt || prompt->firstToken <= slo)
+        return {Severity::Warning, "Every prompt would have to wait for a bubble longer than the " + number(fill.ttftSloMs) + " ms to its first token allow",
+                "bubble_fill.ttft_slo_ms", {}};
+    const bool isMove = fill.firstTokenFromDecode && prompt->slice.kvMove > prompt->firstToken / 2;
+    return {Severity::Warning,
+            "One prompt of " + std::to_string(prompt->tokens) + (prompt->tokens == 1 ? " token" : " tokens") + " takes "
+                + shortTime(prompt->firstToken) + " on idle GPUs"
+                + (isMove ? ", " + shortTime(prompt->slice.kvMove) + " of it to move keys and values" : "") + ": " + number(fill.ttftSloMs)
+                + " ms cannot be met",
+            isMove ? "bubble_fill.kv_gbps" : "bubble_fill.ttft_slo_ms", {}};
+}
+
+/// No request at all is served; the commonest reason is told.
+Problem nothingServed(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
+{
+    const BubbleFill &fill = evaluation.plan->bubbleFill;
+    const BubbleFillMetrics &filled = *evaluation.metrics.bubbleFill;
+    const std::int64_t most = std::max({filled.rejectedForMemory, filled.rejectedForWindow, filled.rejectedAsLate, filled.rejectedAsFull});
+    if (filled.rejectedForMemory == most)
+        return {Severity::Warning, "Training leaves no memory for the served model with its keys and values: bubbles stay empty", "bubble_fill.model", {}};
+    const auto prompt = shortestPrompt(workload, catalogue, toNanoseconds(Seconds{*evaluation.metrics.iterationTime}));
+    return filled.rejectedForWindow == most ? noWindow(fill, prompt) : allLate(fill, prompt);
+}
+
+std::optional<Problem> unusedTrace(const Plan &plan)
+{
+    if (plan.bubbleFill.arrivals == Arrivals::Trace || plan.bubbleFill.trace.empty())
+        return {};
+    return Problem{Severity::Note, "A trace is named, but requests arrive by another rule: the trace is not used", "bubble_fill.trace",
+                   {fixOf(plan, "Use the trace", [](BubbleFill &f) { f.arrivals = Arrivals::Trace; })}};
+}
+
+Problem tooManyRequests(const BubbleFillMetrics &filled)
+{
+    return {Severity::Note,
+            "Of " + number(double(filled.accepted + filled.rejected)) + " prefill requests in one iteration a million are placed; the rest count as rejected",
+            "bubble_fill.requests_per_s", {}};
+}
+
+/// What keeps bubbles empty.
+std::optional<Problem> emptyBubbles(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
+{
+    const BubbleFill &fill = evaluation.plan->bubbleFill;
+    if (fill.model.empty())
+        return Problem{Severity::Warning, "Bubble filling is on but names no model to serve: bubbles stay empty", "bubble_fill.model",
+                       {fixOf(*evaluation.plan, "Serve Llama 3 8B", [](BubbleFill &f) { f.model = "llama-3-8b"; })}};
+    if (!evaluation.metrics.bubbleFill)
+        return {};
+    const BubbleFillMetrics &filled = *evaluation.metrics.bubbleFill;
+    if (filled.groups == 0)
+        return noGroups(evaluation);
+    if (filled.accepted > 0)
+        return {};
+    if (filled.rejected > 0)
+        return nothingServed(evaluation, workload, catalogue);
+    if (fill.arrivals == Arrivals::Trace)
+        return Problem{Severity::Warning, "The trace has no request in the time of one iteration: bubbles stay empty", "bubble_fill.trace", {}};
+    return Problem{Severity::Warning, "No prefill request arrives in one iteration: bubbles stay empty", "bubble_fill.requests_per_s", {}};
 }
 
 } // namespace
 
-std::vector<Problem> bubbleFillProblems(const Evaluation &evaluation)
+std::vector<Problem> bubbleFillProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
 {
     const BubbleFill &fill = evaluation.plan->bubbleFill;
     if (!fill.enabled || !evaluation.metrics.iterationTime)
         return {};
-    if (fill.model.empty())
-        return {{Severity::Warning, "Bubble filling is on but names no model to serve: bubbles stay empty", "bubble_fill.model",
-                 {fixOf(*evaluation.plan, "Serve Llama 3 8B", [](BubbleFill &f) { f.model = "llama-3-8b"; })}}};
-    if (!evaluation.metrics.bubbleFill)
-        return *evaluation.metrics.iterationTime > 0 ? std::vector<Problem>{tooManyRequests(evaluation)} : std::vector<Problem>{};
-    const BubbleFillMetrics &filled = *evaluation.metrics.bubbleFill;
-    const std::int64_t requests = filled.accepted + filled.rejected;
-    if (filled.groups == 0)
-        return {noGroups(evaluation)};
-    if (requests == 0 && fill.arrivals == Arrivals::Trace)
-        return {{Severity::Warning, "The trace has no request in the time of one iteration: bubbles stay empty", "bubble_fill.trace", {}}};
-    if (requests == 0)
-        return {{Severity::Warning, "No prefill request arrives in one iteration: bubbles stay empty", "bubble_fill.requests_per_s", {}}};
-    if (filled.rejectedForMemory == requests)
-        return {{Severity::Warning, "Training leaves no memory for the served model with its keys and values: bubbles stay empty", "bubble_fill.model", {}}};
-    if (filled.rejectedForWindow == requests)
-        return {{Severity::Warning, "No bubble is as long as one stage of a prompt and the guard: bubbles stay empty", "bubble_fill.stages", {}}};
-    return {};
+    std::vector<Problem> problems;
+    if (auto empty = emptyBubbles(evaluation, workload, catalogue))
+        problems.push_back(std::move(*empty));
+    if (auto unused = unusedTrace(*evaluation.plan))
+        problems.push_back(std::move(*unused));
+    const auto &filled = evaluation.metrics.bubbleFill;
+    const bool areTooMany = filled && double(filled->accepted + filled->rejected) > kMostPrefillRequests
+        && (fill.arrivals == Arrivals::Trace || meanRequests(fill, toNanoseconds(Seconds{*evaluation.metrics.iterationTime})) > kMostPrefillRequests);
+    if (areTooMany)
+        problems.push_back(tooManyRequests(*filled));
+    return problems;
 }
 
 } // namespace trainyard

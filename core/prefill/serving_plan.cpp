@@ -50,15 +50,14 @@ private:
                 m_setup.plan.windows.push_back(usable(seat.windows, guard));
             windowsOf.push_back(it->second);
         }
-        // A tensor group lies in one node; GPUs of several groups meet over the fabric at the worst.
-        const bool fitsTensorGroup = m_workload.plan->parallelism.tensor % m_fill.stages == 0;
+        const bool isInNode = fitsTensorGroup(*m_workload.plan);   // else GPUs meet over the fabric at the worst
         for (const InferenceGroup &group : m_setup.groups) {
             ServingGroup serving;
             serving.room = roomOf(m_setup.free.seats[std::size_t(group.members.front().seat)]);
             for (const GroupMember &member : group.members) {
                 const SeatWindows &seat = m_setup.free.seats[std::size_t(member.seat)];
                 serving.room = std::min(serving.room, roomOf(seat));
-                serving.members.push_back({windowsOf[std::size_t(member.seat)], kindOf({seat.seat, group.isAligned && fitsTensorGroup})});
+                serving.members.push_back({windowsOf[std::size_t(member.seat)], kindOf({seat.seat, group.isAligned && isInNode})});
             }
             m_setup.plan.groups.push_back(std::move(serving));
         }
@@ -84,13 +83,8 @@ private:
     {
         PromptSize size;
         size.kvSlice = std::llround(kvCacheBytes(m_service.model, tokens).value / m_fill.stages);
-        const NetworkSpec &network = builtinNetwork();
-        for (const Kind &kind : m_kinds) {
-            const GpuSpec &gpu = m_workload.gpu(kind.seat);
-            const Link fabric = fabricLink(gbitsPerSecond(m_workload.fabricGbps(kind.seat)), network);
-            const Link decode = m_fill.kvGbps ? fabricLink(gbitsPerSecond(*m_fill.kvGbps), network) : fabric;
-            size.onKind.push_back(sliceTime(gpu, m_service.model, m_fill.stages, tokens, kind.isInNode ? deviceLink(gpu, network) : fabric, decode));
-        }
+        for (const Kind &kind : m_kinds)
+            size.onKind.push_back(sliceOn(m_workload, m_service.model, tokens, kind.seat, kind.isInNode));
         return size;
     }
 
@@ -103,6 +97,21 @@ private:
 };
 
 } // namespace
+
+SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens, const StageSeat &seat, bool isInNode)
+{
+    const BubbleFill &fill = workload.plan->bubbleFill;
+    const NetworkSpec &network = builtinNetwork();
+    const GpuSpec &gpu = workload.gpu(seat);
+    const Link fabric = fabricLink(gbitsPerSecond(workload.fabricGbps(seat)), network);
+    const Link decode = fill.kvGbps ? fabricLink(gbitsPerSecond(*fill.kvGbps), network) : fabric;
+    return sliceTime(gpu, served, fill.stages, tokens, isInNode ? deviceLink(gpu, network) : fabric, decode);
+}
+
+bool fitsTensorGroup(const Plan &plan)
+{
+    return plan.parallelism.tensor % plan.bubbleFill.stages == 0;
+}
 
 std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests)
 {
@@ -125,6 +134,7 @@ ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, co
     setup.free = freeWindows(timeline, workload.layout, plan.parallelism.tensor * plan.parallelism.context);
     setup.groups = formGroups(setup.free, plan.bubbleFill.stages, plan.bubbleFill.chaining);
     setup.requests = arrivals(plan.bubbleFill, timeline.duration, service.trace);
+    setup.arrived = requestsOfIteration(plan.bubbleFill, timeline.duration, service.trace, setup.requests.size());
     SetupBuilder(workload, memory, service, setup).build();
     return setup;
 }

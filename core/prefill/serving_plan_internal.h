@@ -20,11 +20,17 @@ struct ServingSetup {
     ServingPlan plan;              // its groups are those
     std::vector<PrefillRequest> requests;
     std::vector<SizedRequest> sized;   // the same
+    std::int64_t arrived = 0;      // of which those are placed; more only where there are too many (arrivals.h)
 };
 
 /// `memory`: bytes that training takes on each stage; empty for a profile, which counts none.
 [[nodiscard]] ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, const std::vector<StageMemory> &memory,
                                         const BubbleService &service);
+
+/// What a prompt asks of a GPU of the seat; `isInNode`: the stages of the served model lie in one node.
+[[nodiscard]] SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens, const StageSeat &seat, bool isInNode);
+/// Whether aligned groups lie in one node: each is a part of a tensor group, which does.
+[[nodiscard]] bool fitsTensorGroup(const Plan &plan);
 
 /// The lengths in which prompts are served: their own where they are few, else steps of equal ratio.
 [[nodiscard]] std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests);

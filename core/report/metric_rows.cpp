@@ -18,6 +18,10 @@ void addBubbleFill(std::vector<MetricRow> &rows, const std::optional<BubbleFillM
     };
     add("accepted", "Prefill requests accepted", Whole, Better::Higher, double(fill.accepted));
     add("rejected", "Prefill requests rejected", Whole, Better::Lower, double(fill.rejected));
+    add("rejected_by.memory", "of them, no memory beside training", Whole, Better::Lower, double(fill.rejectedForMemory));
+    add("rejected_by.window", "no bubble is long enough", Whole, Better::Lower, double(fill.rejectedForWindow));
+    add("rejected_by.full", "bubbles are taken", Whole, Better::Lower, double(fill.rejectedAsFull));
+    add("rejected_by.late", "first token too late", Whole, Better::Lower, double(fill.rejectedAsLate));
     add("filled_fraction", "Idle time filled", Fraction, Better::Higher, fill.filledFraction);
     add("prefill_tokens_per_s", "Prefill tokens per second", Number, Better::Higher, fill.prefillTokensPerSecond);
     add("ttft_ms.p50", "Time to first token, median", Milliseconds, Better::Lower, fill.ttftP50Ms);

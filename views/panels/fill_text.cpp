@@ -78,8 +78,10 @@ QStringList fillFacts(const Metrics &metrics)
     if (fill.usdPerHour)
         rate += QObject::tr(", worth %1 an hour").arg(formatUsd(*fill.usdPerHour));
     facts << rate + u'.';
-    facts << QObject::tr("%1 copies of the model on %2 GPUs, %3 on each; training is delayed by %4.")
-                 .arg(fill.groups).arg(fill.gpus).arg(formatBytes(double(fill.memoryPerGpu)), formatSeconds(fill.trainingDelay));
+    facts << QObject::tr("%1 copies of the model on %2 GPUs, %3 on each; training is %4.")
+                 .arg(fill.groups).arg(fill.gpus)
+                 .arg(formatBytes(double(fill.memoryPerGpu)),
+                      fill.trainingDelay > 0 ? QObject::tr("delayed by %1").arg(formatSeconds(fill.trainingDelay)) : QObject::tr("not delayed"));
     return facts;
 }
 

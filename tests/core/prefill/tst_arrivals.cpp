@@ -86,6 +86,49 @@ private slots:
         QCOMPARE(arrivals(filling(Arrivals::Trace, 99), 3 * kSecond, trace), (std::vector<PrefillRequest>{{0, 10}, {kSecond, 20}}));
     }
 
+    void ofTooManyAMillionIsSpreadOverTheIteration_data()
+    {
+        QTest::addColumn<int>("kind");
+        QTest::newRow("poisson") << int(Arrivals::Poisson);
+        QTest::newRow("constant") << int(Arrivals::Constant);
+        QTest::newRow("bursty") << int(Arrivals::Bursty);
+    }
+
+    void ofTooManyAMillionIsSpreadOverTheIteration()
+    {
+        // rate min(r, 10^6/T); all r T of them count.
+        QFETCH(int, kind);
+        const BubbleFill fill = filling(Arrivals(kind), 1e9);
+        const auto requests = arrivals(fill, 2 * kSecond, {});
+        QVERIFY2(std::abs(double(requests.size()) - kMostPrefillRequests) < 0.03 * kMostPrefillRequests, qPrintable(QString::number(requests.size())));
+        const auto late = std::ranges::count_if(requests, [](const PrefillRequest &r) { return r.arrival >= kSecond; });
+        QVERIFY(std::abs(double(late) / double(requests.size()) - 0.5) < 0.03);
+        QCOMPARE(requestsOfIteration(fill, 2 * kSecond, {}, requests.size()), std::int64_t(2e9));
+    }
+
+    void fewerCountAsTheyCome()
+    {
+        const BubbleFill fill = filling(Arrivals::Poisson, 50);
+        const auto requests = arrivals(fill, 20 * kSecond, {});
+        QCOMPARE(requestsOfIteration(fill, 20 * kSecond, {}, requests.size()), std::int64_t(requests.size()));
+    }
+
+    void aTraceIsNoExceptionFromTheLimit()
+    {
+        // 2.5 million inside the iteration and one after it: every 2.5th is placed.
+        std::vector<PrefillRequest> trace;
+        for (int i = 0; i < 2'500'000; ++i)
+            trace.push_back({i, 1});
+        trace.push_back({kSecond, 1});
+        const BubbleFill fill = filling(Arrivals::Trace, 0);
+        const auto requests = arrivals(fill, kSecond, trace);
+        QVERIFY(std::abs(double(requests.size()) - kMostPrefillRequests) <= 1);
+        QVERIFY(std::abs(double(requests[requests.size() / 2].arrival) - 1.25e6) < 10);
+        QCOMPARE(requestsOfIteration(fill, kSecond, trace, requests.size()), std::int64_t(2'500'000));
+        trace.resize(1000);
+        QCOMPARE(arrivals(fill, kSecond, trace), trace);
+    }
+
     void noRateBringsNoRequest() { QVERIFY(arrivals(filling(Arrivals::Poisson, 0), kSecond, {}).empty()); }
 
     void aTraceIsReadInOrderOfTime()
@@ -105,6 +148,22 @@ private slots:
         QVERIFY(trace.error()[1].what.find("zero") != std::string::npos);
         QCOMPARE(parseRequestTrace("a,b\n1,2\n", "t.csv").error().front().where, std::string("t.csv:1"));
         QVERIFY(!parseRequestTrace("", "t.csv"));
+    }
+
+    void whatIsNoTextIsToldInOneLine()
+    {
+        std::string bytes = "\x7f" "ELF";
+        for (int i = 0; i < 2000; ++i)
+            bytes += char(i % 251);
+        const auto binary = parseRequestTrace(bytes, "t.csv");
+        QVERIFY(!binary);
+        QCOMPARE(binary.error().size(), std::size_t(1));
+        QCOMPARE(binary.error().front().what, std::string("this is not text"));
+        // Text in another encoding, and long lines: printable and short.
+        const auto odd = parseRequestTrace("time_s,prompt_tokens\n\xe9t\xe9,5\n" + std::string(5000, 'x') + ",1\n", "t.csv");
+        QCOMPARE(odd.error().size(), std::size_t(2));
+        QCOMPARE(odd.error()[0].what, std::string("time_s is \"\\xe9t\\xe9\""));
+        QVERIFY(odd.error()[1].what.size() < 80);
     }
 
     void aFileThatIsNotThereSaysSo()

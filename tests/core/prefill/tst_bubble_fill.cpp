@@ -52,6 +52,12 @@ bool hasProblem(const Evaluation &evaluation, const std::string &where)
     return std::ranges::any_of(evaluation.problems, [&](const Problem &p) { return p.where == where; });
 }
 
+std::string problemText(const Evaluation &evaluation, const std::string &where)
+{
+    const auto it = std::ranges::find(evaluation.problems, where, &Problem::where);
+    return it == evaluation.problems.end() ? std::string() : it->text;
+}
+
 /// The compute track of the same GPUs.
 const Track &computeOf(const Timeline &timeline, const Track &prefill)
 {
@@ -205,9 +211,6 @@ private slots:
         QVERIFY(!unnamed->metrics.bubbleFill);
         QVERIFY(hasProblem(*unnamed, "bubble_fill.model"));
         QVERIFY(hasProblem(*evaluated(acrossTwo(0)), "bubble_fill.requests_per_s"));
-        const auto flood = evaluated(acrossTwo(1e9));
-        QVERIFY(!flood->metrics.bubbleFill);
-        QVERIFY(hasProblem(*flood, "bubble_fill.requests_per_s"));
         plan = acrossTwo(10);
         plan.bubbleFill.promptTokens = 100'000'000;
         plan.cluster.datacenters[0].pools[0].gpusPerNode = 1;
@@ -215,6 +218,67 @@ private slots:
         plan = acrossTwo(10);
         plan.bubbleFill.guardMs = 1e9;
         QVERIFY(hasProblem(*evaluated(plan), "bubble_fill.stages"));
+    }
+
+    void aFloodFillsBubblesAndTheRestIsRejected()
+    {
+        const auto flood = evaluated(acrossTwo(1e9));
+        const BubbleFillMetrics &fill = *flood->metrics.bubbleFill;
+        QVERIFY(fill.filledFraction >= 0.89);        // as under any saturation
+        QVERIFY(std::abs(double(fill.accepted + fill.rejected) - 1e9 * *flood->metrics.iterationTime) < 2);
+        QCOMPARE(fill.rejected, fill.rejectedForMemory + fill.rejectedForWindow + fill.rejectedAsFull + fill.rejectedAsLate);
+        QVERIFY(hasProblem(*flood, "bubble_fill.requests_per_s"));
+        QVERIFY(!hasProblem(*evaluated(acrossTwo(500)), "bubble_fill.requests_per_s"));
+    }
+
+    void aPromiseThatNoPromptKeepsIsAProblem()
+    {
+        // An idle GPU takes d; the promise is below it.
+        Plan plan = acrossTwo(20);
+        plan.bubbleFill.ttftSloMs = 1e6;
+        const double idleMs = *evaluated(plan)->metrics.bubbleFill->dedicatedTtftMs;
+        plan.bubbleFill.ttftSloMs = std::floor(idleMs) - 1;
+        const auto tight = evaluated(plan);
+        QCOMPARE(tight->metrics.bubbleFill->accepted, std::int64_t(0));
+        const std::string text = problemText(*tight, "bubble_fill.ttft_slo_ms");
+        QVERIFY2(text.find("2048 tokens takes " + std::to_string(std::lround(idleMs)) + " ms on idle GPUs") != std::string::npos, text.c_str());
+        plan.bubbleFill.ttftSloMs = std::ceil(idleMs) + 1;
+        QVERIFY(problemText(*evaluated(plan), "bubble_fill.ttft_slo_ms").find("cannot be met") == std::string::npos);
+        QTemporaryDir folder;                       // of a trace its shortest prompt
+        std::ofstream(folder.filePath("trace.csv").toStdString()) << "time_s,prompt_tokens\n1,4096\n2,2048\n";
+        plan.baseDir = folder.path().toStdString();
+        plan.bubbleFill.arrivals = Arrivals::Trace;
+        plan.bubbleFill.trace = "trace.csv";
+        plan.bubbleFill.ttftSloMs = 1;
+        QVERIFY(problemText(*evaluated(plan), "bubble_fill.ttft_slo_ms").find("2048 tokens") != std::string::npos);
+    }
+
+    void aSlowWayToDecodeIsBlamedForWhatItPrevents()
+    {
+        Plan plan = acrossTwo(20);
+        plan.bubbleFill.kvGbps = 0.001;             // 268 MB at 0.85 of it, as on any fabric: 42 minutes, longer than any bubble
+        const std::string window = problemText(*evaluated(plan), "bubble_fill.kv_gbps");
+        QVERIFY2(window.find("2526 s at 0.001 Gbps") != std::string::npos, window.c_str());
+        plan.bubbleFill.kvGbps = 1;                 // 2.5 s: the bubbles hold it, the promise does not
+        plan.bubbleFill.firstTokenFromDecode = true;
+        const auto late = evaluated(plan);
+        QCOMPARE(late->metrics.bubbleFill->rejectedAsLate, late->metrics.bubbleFill->rejected);
+        const std::string text = problemText(*late, "bubble_fill.kv_gbps");
+        QVERIFY2(text.find("2.53 s of it to move keys and values: 1000 ms cannot be met") != std::string::npos, text.c_str());
+        plan.bubbleFill.firstTokenFromDecode = false;
+        QVERIFY(evaluated(plan)->metrics.bubbleFill->accepted > 0);
+    }
+
+    void aTraceThatIsNotUsedIsSaid()
+    {
+        Plan plan = acrossTwo(20);
+        QVERIFY(!hasProblem(*evaluated(plan), "bubble_fill.trace"));
+        plan.bubbleFill.trace = "trace.csv";
+        const auto unused = evaluated(plan);
+        QVERIFY(hasProblem(*unused, "bubble_fill.trace"));
+        const auto problem = std::ranges::find(unused->problems, std::string("bubble_fill.trace"), &Problem::where);
+        QCOMPARE(problem->severity, Severity::Note);
+        QCOMPARE(problem->fixes.front().plan->bubbleFill.arrivals, Arrivals::Trace);
     }
 
     void unknownNamesAreErrors()

@@ -306,6 +306,9 @@ private slots:
         QCOMPARE(refused(plan, std::vector<SizedRequest>(5), Refusal::Late), 4);   // the second would end at 560
         plan.sizes[0].onKind[0].compute = 101;
         QCOMPARE(refused(plan, {{0, 0}}, Refusal::Window), 1);
+        plan.groups.clear();                                          // nobody to ask, whatever their memory
+        QCOMPARE(refused(plan, {{0, 0}}, Refusal::Window), 1);
+        QCOMPARE(refused(plan, {{0, 0}}, Refusal::Memory), 0);
     }
 
     void oneGpuAcceptsNoFewerWhenMoreTimeIsPromised()

@@ -4,6 +4,7 @@
 #include "core/report/html_report.h"
 #include "core/report/markdown_report.h"
 #include "core/report/metrics_table.h"
+#include "core/report/selection_table.h"
 #include "tests/core/report/sample_evaluation.h"
 
 #include <QRegularExpression>
@@ -101,6 +102,32 @@ private slots:
     {
         QVERIFY(QString::fromStdString(metricsTable(*onePlan()[0].evaluation)).contains(QLatin1String("not feasible")));
         QVERIFY(QString::fromStdString(htmlReport(onePlan())).contains(QLatin1String("not feasible")));
+    }
+
+    void theTableSaysWhyPrefillIsRejected()
+    {
+        auto evaluation = test::sampleEvaluation();
+        BubbleFillMetrics fill;
+        fill.rejected = fill.rejectedAsLate = 37;
+        evaluation->metrics.bubbleFill = fill;
+        QVERIFY(QString::fromStdString(metricsTable(*evaluation)).contains(QRegularExpression(QStringLiteral("first token too late +37"))));
+    }
+
+    void optionsThatAreNotFeasibleStandLastAndAreMarked()
+    {
+        Selection selection;
+        selection.plan = std::make_shared<const Plan>(test::samplePlan());
+        SelectionOption cheap, good;
+        cheap.blocks = {{0, 2}};
+        cheap.isFeasible = false;
+        cheap.infeasibleBecause = "no memory";
+        good.blocks = {{0, 1}, {1, 1}};
+        selection.options = {cheap, good};
+        const QString table = QString::fromStdString(selectionTable(selection));
+        const QStringList lines = table.split(u'\n');
+        QVERIFY(!lines[2].contains(QLatin1String("not feasible")));   // after the heading and its rule
+        QVERIFY2(lines[3].startsWith(QLatin1String("not feasible: ")) && lines[3].contains(QLatin1String("no memory")), qPrintable(table));
+        QVERIFY(lines[4].startsWith(QLatin1String("waits for: ")) && lines[4].contains(QLatin1String("\"in flight\"")));
     }
 
     void theTableHasNoRowForAMetricThatDoesNotApply()
