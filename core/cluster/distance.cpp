@@ -31,6 +31,20 @@ double wrapped(double degrees)
     return (round < 0 ? round + 360 : round) - 180;
 }
 
+double toTenths(double ms)
+{
+    return std::round(ms * 10) / 10;
+}
+
+/// A round trip after a move: the rule's change is added to it, so that back and forth gives it back.
+double movedRoundTrip(double statedMs, double kmBefore, double kmNow)
+{
+    const double before = roundTripMs(kmBefore), now = roundTripMs(kmNow);
+    if (toTenths(before) == toTenths(statedMs) || before == now)
+        return before == now ? statedMs : toTenths(now);
+    return std::max(toTenths(statedMs + now - before), std::min(statedMs, builtinDistance().constantMs));
+}
+
 } // namespace
 
 std::optional<Place> placeOf(const Datacenter &datacenter)
@@ -70,6 +84,7 @@ std::optional<Cluster> withDatacenterAt(const Cluster &cluster, int datacenter, 
         return std::nullopt;
     Cluster next = cluster;
     Datacenter &moved = next.datacenters[std::size_t(datacenter)];
+    const auto from = placeOf(moved);
     moved.latitude = place.latitude;
     moved.longitude = place.longitude;
     bool follows = false;
@@ -80,7 +95,8 @@ std::optional<Cluster> withDatacenterAt(const Cluster &cluster, int datacenter, 
         const auto other = peer >= 0 ? placeOf(next.datacenters[std::size_t(peer)]) : std::nullopt;
         if (!other)
             continue;
-        link.rttMs = std::round(roundTripMs(greatCircleKm(place, *other)) * 10) / 10;
+        const double km = greatCircleKm(place, *other);
+        link.rttMs = from ? movedRoundTrip(link.rttMs, greatCircleKm(*from, *other), km) : toTenths(roundTripMs(km));
         follows = true;
     }
     return follows ? std::optional(std::move(next)) : std::nullopt;

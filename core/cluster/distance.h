@@ -32,8 +32,8 @@ struct Offset {
 /// Latitude ends at 85 degrees, longitude goes round.
 [[nodiscard]] Place movedBy(Place from, Offset offset, double trueAt);
 
-/// The cluster with a datacenter at another place, and the round trip of each of its links to a datacenter whose place is
-/// known as `roundTripMs` has it, to 0.1 ms. Empty where there is no such link or no such datacenter.
+/// The cluster with a datacenter at another place; each of its links to a known place has RTT + roundTripMs(d') − roundTripMs(d),
+/// to 0.1 ms, never less than min(RTT, the rule's constant). Empty where there is no such link or no such datacenter.
 [[nodiscard]] std::optional<Cluster> withDatacenterAt(const Cluster &cluster, int datacenter, Place place);
 
 } // namespace trainyard

@@ -39,6 +39,13 @@ Cluster alongTheEquator()
     return cluster;
 }
 
+const double kFiveDegreesMs = 2 * 5 * 111.1949 * 1.3 / 199.861639;
+
+double tenths(double ms)
+{
+    return std::round(ms * 10) / 10;
+}
+
 } // namespace
 
 class DistanceTest : public QObject {
@@ -103,15 +110,45 @@ private slots:
 
     void aMovedDatacenterTakesTheRoundTripsOfItsOwnLinksWithIt()
     {
+        // stated + (rule at the new distance - rule at the old): 5 degrees of the equator are 2 * 5 * 111.19 * 1.3 / 199.86 ms
         const auto next = withDatacenterAt(alongTheEquator(), 1, {0, 5});
         QVERIFY(next.has_value());
-        const double degree = 111.1949;
-        const auto expected = [&](double degrees) { return std::round((8 + 2 * degrees * degree * 1.3 / 199.861639) * 10) / 10; };
-        QCOMPARE(next->wanLinks[0].rttMs, expected(5));
-        QCOMPARE(next->wanLinks[1].rttMs, expected(15));
+        QCOMPARE(next->wanLinks[0].rttMs, tenths(60 - kFiveDegreesMs));
+        QCOMPARE(next->wanLinks[1].rttMs, tenths(61 + kFiveDegreesMs));
         QCOMPARE(next->wanLinks[2].rttMs, 62.0);          // not its link: as measured
         QCOMPARE(next->wanLinks[3].rttMs, 63.0);          // to a place that is not known: as measured
         QCOMPARE(*next->datacenters[1].longitude, 5.0);
+    }
+
+    void aStatedRoundTripChangesByTheDifferenceOnly()
+    {
+        Cluster cluster = alongTheEquator();
+        cluster.wanLinks[0].rttMs = 406.9;
+        const auto near = withDatacenterAt(cluster, 1, {0, 9.9});
+        QCOMPARE(near->wanLinks[0].rttMs, tenths(406.9 - kFiveDegreesMs / 50));
+        const auto back = withDatacenterAt(*near, 1, {0, 10});
+        QCOMPARE(back->wanLinks[0].rttMs, 406.9);
+        QCOMPARE(withDatacenterAt(cluster, 1, {0, 10})->wanLinks[0].rttMs, 406.9);   // a step of nothing
+    }
+
+    void aRoundTripOfTheRuleFollowsTheRule()
+    {
+        Cluster cluster = alongTheEquator();
+        cluster.wanLinks[0].rttMs = tenths(8 + 2 * kFiveDegreesMs);
+        QCOMPARE(withDatacenterAt(cluster, 1, {0, 5})->wanLinks[0].rttMs, tenths(8 + kFiveDegreesMs));
+        cluster.datacenters[1].latitude.reset();   // no place before: nothing to take a difference from
+        cluster.wanLinks[0].rttMs = 60;
+        QCOMPARE(withDatacenterAt(cluster, 1, {0, 5})->wanLinks[0].rttMs, tenths(8 + kFiveDegreesMs));
+    }
+
+    void noRoundTripFallsBelowTheRulesConstant()
+    {
+        Cluster cluster = alongTheEquator();
+        cluster.wanLinks[0].rttMs = 12;    // the rule says 22.5 over these 10 degrees
+        QCOMPARE(withDatacenterAt(cluster, 1, {0, 0})->wanLinks[0].rttMs, 8.0);
+        cluster.wanLinks[0].rttMs = 3;     // stated below it
+        QCOMPARE(withDatacenterAt(cluster, 1, {0, 0})->wanLinks[0].rttMs, 3.0);
+        QCOMPARE(withDatacenterAt(cluster, 1, {0, 15})->wanLinks[0].rttMs, tenths(3 + kFiveDegreesMs));
     }
 
     void withoutALinkToAKnownPlaceThereIsNothingToFollow()
