@@ -299,7 +299,7 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     detail::addActivationOffload(out, plan);
     addPrecision(out, plan, catalogue);
     addStack(out, plan, catalogue);
-    detail::addBubbleFill(out, plan, catalogue);
+    detail::addBubbleFill(out, plan, catalogue, model);
     if (plan.profile)
         blockWhatTheProfileFixes(out);
     return out;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/cells.h"
 #include "core/evaluate/alternatives_internal.h"
+#include "core/placement/place.h"
 #include "core/workload/model_math.h"
 
 namespace trainyard::detail {
@@ -10,13 +12,44 @@ using Alternatives = std::vector<Alternative>;
 
 constexpr double kLargestServed = 8e10;       // parameters: beside training there is no room for more
 
-/// Where a plan says nothing of what is served, something to start from: Llama 3 8B over 8 GPUs, which is 2 GB on each,
-/// and ten requests a second.
-void fillBlanks(BubbleFill &fill)
+constexpr int kStagesToStart = 8;             // Llama 3 8B is 2 GB on each of them
+
+/// The most GPUs whose bubbles are aligned: t·cp of each pipeline of a class, at one stage, which lies in one datacenter.
+/// The lanes of a cell are classes of their own. Where the placement is open, what either way across has. 0 where the plan
+/// cannot be seated.
+int alignedGpus(const Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
 {
+    Plan alone = plan;
+    if (model)
+        alone.workload.inlineModel = *model;   // one from a file is not read again
+    auto workload = resolve(std::make_shared<const Plan>(std::move(alone)), catalogue);
+    if (!workload)
+        return 0;
+    int least = 0;
+    for (const PlacementMode mode : candidateModes(plan)) {
+        workload->layout = place(*workload, mode);
+        if (workload->layout.data == 0)
+            continue;
+        formCells(*workload);
+        int most = 0;
+        for (const PipelineClass &c : workload->layout.classes)
+            most = std::max(most, c.pipelines * plan.parallelism.tensor * plan.parallelism.context);
+        least = least == 0 ? most : std::min(least, most);
+    }
+    return least;
+}
+
+/// Where a plan says nothing of what is served, something to start from: Llama 3 8B over as many GPUs as have their bubbles
+/// at the same time, at most 8, and ten requests a second.
+void fillBlanks(Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
+{
+    BubbleFill &fill = plan.bubbleFill;
     if (fill.model.empty()) {
         fill.model = "llama-3-8b";
-        fill.stages = fill.stages > 1 ? fill.stages : 8;
+        if (fill.stages <= 1) {
+            const int aligned = model || plan.profile ? alignedGpus(plan, catalogue, model) : 0;
+            fill.stages = aligned > 0 ? std::min(aligned, kStagesToStart) : kStagesToStart;
+        }
     }
     if (fill.requestsPerSecond <= 0 && fill.arrivals != Arrivals::Trace)
         fill.requestsPerSecond = 10;
@@ -39,14 +72,14 @@ void addServedModel(Alternatives &out, const Plan &plan, const Catalogue &catalo
 
 } // namespace
 
-void addBubbleFill(Alternatives &out, const Plan &plan, const Catalogue &catalogue)
+void addBubbleFill(Alternatives &out, const Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
 {
     const BubbleFill &fill = plan.bubbleFill;
     const std::vector<Choice<bool>> onOff{{false, "false", "off", {}}, {true, "true", "on", {}}};
-    addGroup(out, plan, "bubble_fill", "Prefill in bubbles", onOff, fill.enabled, [](Plan &p, bool on) {
+    addGroup(out, plan, "bubble_fill", "Prefill in bubbles", onOff, fill.enabled, [&](Plan &p, bool on) {
         p.bubbleFill.enabled = on;
         if (on)
-            fillBlanks(p.bubbleFill);
+            fillBlanks(p, catalogue, model);
     });
     if (!fill.enabled)
         return;

@@ -57,8 +57,8 @@ void addWanStrategies(std::vector<Alternative> &out, const Plan &plan);
 /// Recomputation, states off the GPU, optimizer, compression of what is saved: every switch of the memory ladder that the
 /// plan leaves open. `model` may be null.
 void addMemoryStrategies(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model);
-/// Prefill in the bubbles, and where it is on, model, stages, arrivals and chaining.
-void addBubbleFill(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue);
+/// Prefill in the bubbles, and where it is on, model, stages, arrivals and chaining. `model`: the one that is trained, where known.
+void addBubbleFill(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue, const ModelSpec *model);
 /// Where activations wait for the backward pass, and where they leave, how much of them and chosen how.
 void addActivationOffload(std::vector<Alternative> &out, const Plan &plan);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/evaluate/alternatives.h"
+#include "core/evaluate/evaluate.h"
 
 #include <QTest>
 
@@ -145,6 +146,40 @@ private slots:
         QCOMPARE(on->plan->bubbleFill.stages, 8);
         QVERIFY(on->plan->bubbleFill.requestsPerSecond > 0);
         QVERIFY(!groupsOf(plan).contains("fill_stages") && groupsOf(*on->plan).contains("fill_stages"));
+    }
+
+    void fillingBubblesStartsWithAsManyGpusAsAreAligned()
+    {
+        // min(8, t cp x pipelines of a class at one stage); under temporal sharing a lane of a cell is a class.
+        Plan plan = twoSites();
+        plan.parallelism.tensor = 1;
+        plan.parallelism.pipeline = 16;    // 64 GPUs: 4 pipelines
+        const auto stages = [](const Plan &p) {
+            const auto list = strategyAlternatives(p, builtinCatalogue());
+            return byId(list).at("bubble_fill=true")->plan->bubbleFill.stages;
+        };
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        QCOMPARE(stages(plan), 4);
+        plan.wan.sharing = WanSharing::Temporal;
+        plan.wan.cell = 2;
+        plan.cluster.datacenters[0].pools[0].gpusPerNode = plan.cluster.datacenters[1].pools[0].gpusPerNode = 1;   // a cell sits on different nodes
+        plan.cluster.datacenters[0].pools[0].nodes = plan.cluster.datacenters[1].pools[0].nodes = 32;
+        QCOMPARE(stages(plan), 2);
+    }
+
+    void theFirstFlipOfFillingServesRequests()
+    {
+        Plan plan = twoSites();
+        plan.parallelism.tensor = 1;
+        plan.parallelism.pipeline = 16;
+        plan.workload.model = "llama-3-8b";
+        const auto list = strategyAlternatives(plan, builtinCatalogue());
+        EvaluationWorkspace workspace;
+        const auto evaluation = evaluate(byId(list).at("bubble_fill=true")->plan, builtinCatalogue(), workspace);
+        QVERIFY(evaluation.has_value());
+        QVERIFY((*evaluation)->metrics.bubbleFill);
+        QVERIFY((*evaluation)->metrics.bubbleFill->groups > 0);
+        QVERIFY((*evaluation)->metrics.bubbleFill->accepted > 0);
     }
 
     void fillingBubblesAgainKeepsWhatThePlanSays()
