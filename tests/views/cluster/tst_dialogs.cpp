@@ -96,6 +96,32 @@ private slots:
         QCOMPARE(editor.link().cloud, std::string("gcp"));
     }
 
+    void theLargestFiguresOfAPlanFileAreShownAsTheyAre()
+    {
+        WanLink wan = link("a", "b", 1e6, 1e12);
+        wan.nodePairGbps = 1e12;
+        wan.tcpWindowMb = 1e6;
+        wan.lossRate = 0.5;
+        wan.usdPerGb = {1e3, 999};
+        LinkEditor editor(QString(), wan, {QStringLiteral("A"), QStringLiteral("B")}, {}, nullptr);
+        QCOMPARE(field(editor, QStringLiteral("TCP window of a connection"))->value(), 1e6);
+        QCOMPARE(field(editor, QStringLiteral("Round trip"))->value(), 1e6);
+        QCOMPARE(field(editor, QStringLiteral("Capacity, each way"))->value(), 1e12);
+        QCOMPARE(field(editor, QStringLiteral("One pair of nodes"))->value(), 1e12);
+        QCOMPARE(field(editor, QStringLiteral("Packets lost"))->value(), 50.0);
+        QCOMPARE(field(editor, QStringLiteral("A → B"))->value(), 1e3);
+        QCOMPARE(editor.link(), wan);
+
+        Datacenter site = datacenter("Site", 0, 0, {});
+        site.fabricGbpsPerGpu = 1e6;
+        site.usdPerKwh = 1e3;
+        site.kgCo2PerKwh = 1e2;
+        DatacenterEditor siteEditor(site, false, nullptr);
+        QCOMPARE(field(siteEditor, QStringLiteral("Fabric per GPU"))->value(), 1e6);
+        QCOMPARE(field(siteEditor, QStringLiteral("Electricity"))->value(), 1e3);
+        QCOMPARE(field(siteEditor, QStringLiteral("Carbon"))->value(), 1e2);
+    }
+
     void aNewLinkFarFromEveryRegionIsEstimatedByDistance()
     {
         Cluster cluster;

@@ -44,10 +44,10 @@ DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *p
     m_latitude = addNumber(QStringLiteral("Latitude"), m_before.latitude.value_or(0), -90, 90, 2, QStringLiteral("°"));
     m_longitude = addNumber(QStringLiteral("Longitude"), m_before.longitude.value_or(0), -180, 180, 2, QStringLiteral("°"));
     const QString missing = QStringLiteral("not given");
-    m_fabric = addNumber(QStringLiteral("Fabric per GPU"), m_before.fabricGbpsPerGpu.value_or(0), 0, 100000, 2, QStringLiteral(" Gbps"));
+    m_fabric = addNumber(QStringLiteral("Fabric per GPU"), m_before.fabricGbpsPerGpu.value_or(0), 0, 1e6, 2, QStringLiteral(" Gbps"));
     m_fabric->setSpecialValueText(QStringLiteral("as the GPU's catalogue entry"));
-    m_usdPerKwh = addOptional(QStringLiteral("Electricity"), m_before.usdPerKwh, 10, 3, QStringLiteral(" $/kWh"), missing);
-    m_kgCo2PerKwh = addOptional(QStringLiteral("Carbon"), m_before.kgCo2PerKwh, 5, 3, QStringLiteral(" kg CO₂/kWh"), missing);
+    m_usdPerKwh = addOptional(QStringLiteral("Electricity"), m_before.usdPerKwh, 1e3, 3, QStringLiteral(" $/kWh"), missing);
+    m_kgCo2PerKwh = addOptional(QStringLiteral("Carbon"), m_before.kgCo2PerKwh, 1e2, 3, QStringLiteral(" kg CO₂/kWh"), missing);
     m_placed->setChecked(m_before.latitude && m_before.longitude);
     connect(m_region, &QComboBox::activated, this, &DatacenterEditor::useRegion);
     connect(m_name, &QLineEdit::textChanged, this, &DatacenterEditor::check);

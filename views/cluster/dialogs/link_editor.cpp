@@ -16,10 +16,11 @@ LinkEditor::LinkEditor(const QString &title, WanLink link, const std::array<QStr
     , m_note(note)
     , m_priced(new QCheckBox(QStringLiteral("Own egress price"), this))
 {
-    m_rtt = addNumber(QStringLiteral("Round trip"), m_before.rttMs, 0, 10000, 2, QStringLiteral(" ms"));
-    m_capacity = addNumber(QStringLiteral("Capacity, each way"), m_before.capacityGbps, 0, 1e6, 1, QStringLiteral(" Gbps"));
-    m_nodePair = addNumber(QStringLiteral("One pair of nodes"), m_before.nodePairGbps, 0, 1e5, 2, QStringLiteral(" Gbps"));
-    m_window = addNumber(QStringLiteral("TCP window of a connection"), m_before.tcpWindowMb, 0, 1e4, 2, QStringLiteral(" MB"));
+    // As far as a plan file goes, so that no dialog shortens what a plan states.
+    m_rtt = addNumber(QStringLiteral("Round trip"), m_before.rttMs, 0, 1e6, 2, QStringLiteral(" ms"));
+    m_capacity = addNumber(QStringLiteral("Capacity, each way"), m_before.capacityGbps, 0, 1e12, 1, QStringLiteral(" Gbps"));
+    m_nodePair = addNumber(QStringLiteral("One pair of nodes"), m_before.nodePairGbps, 0, 1e12, 2, QStringLiteral(" Gbps"));
+    m_window = addNumber(QStringLiteral("TCP window of a connection"), m_before.tcpWindowMb, 0, 1e12, 2, QStringLiteral(" MB"));
     addCloud();
     m_loss = addNumber(QStringLiteral("Packets lost"), m_before.lossRate * 100, 0, 50, 4, QStringLiteral(" %"));
     m_rtt->setToolTip(QStringLiteral("There and back. Dragging a datacenter on the map sets it by distance."));
@@ -29,7 +30,7 @@ LinkEditor::LinkEditor(const QString &title, WanLink link, const std::array<QStr
     form().addRow(QString(), m_priced);
     const auto prices = m_before.usdPerGb.value_or(std::array<double, 2>{0.02, 0.02});
     for (std::size_t i = 0; i < 2; ++i)
-        m_prices[i] = addNumber(QStringLiteral("%1 → %2").arg(names[i], names[1 - i]), prices[i], 0, 10, 4, QStringLiteral(" $/GB"));
+        m_prices[i] = addNumber(QStringLiteral("%1 → %2").arg(names[i], names[1 - i]), prices[i], 0, 1e3, 4, QStringLiteral(" $/GB"));
     m_priced->setChecked(m_before.usdPerGb.has_value());
     for (QDoubleSpinBox *box : {m_rtt, m_capacity, m_nodePair, m_window})
         connect(box, &QDoubleSpinBox::valueChanged, this, &LinkEditor::check);

@@ -42,7 +42,7 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
     form().addRow(QStringLiteral("GPU"), m_gpu);
     m_nodes = addCount(QStringLiteral("Nodes"), m_before.nodes, 1, 1000000);
     m_gpusPerNode = addCount(QStringLiteral("GPUs per node"), m_before.gpusPerNode, 1, 1024);
-    m_price = addOptional(QStringLiteral("Price"), m_before.usdPerGpuHour, 10000, 3, QStringLiteral(" $ per GPU hour"), QStringLiteral("as the GPU's catalogue entry"));
+    m_price = addOptional(QStringLiteral("Price"), m_before.usdPerGpuHour, 1e6, 3, QStringLiteral(" $ per GPU hour"), QStringLiteral("as the GPU's catalogue entry"));
     addDrives();
     addHost();
     connect(m_gpu, &QComboBox::currentTextChanged, this, &PoolEditor::check);
