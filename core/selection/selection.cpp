@@ -126,6 +126,7 @@ private:
             return {};                     // all in one: an option like any other
         fillPlaced(option, **answer);
         m_result.options.push_back(std::move(option));
+        ++m_result.screened;
         return {};
     }
 
@@ -269,8 +270,10 @@ private:
         m_current->leftOut = leftOut(m_workload, *m_current);
         if (same != m_result.options.end())
             *same = std::move(*m_current);
-        else
+        else {
             m_result.options.push_back(std::move(*m_current));
+            ++m_result.screened;
+        }
     }
 
     Workload m_workload;

@@ -65,7 +65,7 @@ struct Selection {
     PlanPtr plan;                  // what was asked about
     SelectionObjective objective = SelectionObjective::Throughput;
     std::vector<SelectionOption> options;   // simulated ones, feasible first, best first
-    int screened = 0;              // options looked at in closed form
+    int screened = 0;              // options looked at in closed form, at least those that were simulated
     int bestThroughput = -1, bestCost = -1, current = -1;   // indices of options
     std::vector<std::string> remarks;       // "Adding Oregon does not help: …"
     std::string nothingToSelect;   // why there is no choice; empty where there is

@@ -123,6 +123,7 @@ private slots:
     void aSmallSecondDatacenterHoldsNoStageAndDoesNotHelp();
     void aDatacenterBehindASlowLinkDoesNotHelpAndTheReasonIsTheLink();
     void wholePipelinesInEachDatacenterStandBesides();
+    void noMoreAreSimulatedThanAreLookedAt();
     void whereTheCheapestDoesNotFitTheNextThatFitsIsFound();
     void neighboursInThePipelineNeedALink();
     void cellsAreWholeAndGivenByThePlan();
@@ -261,6 +262,19 @@ void TestSelection::wholePipelinesInEachDatacenterStandBesides()
     plan.profile->parametersMb = 0;        // gradients of unknown size: no comparison
     plan.placement.mode = PlacementMode::PipelineAcross;
     QCOMPARE(withoutBlocks(selected(plan)), 0);
+}
+
+void TestSelection::noMoreAreSimulatedThanAreLookedAt()
+{
+    // The plan as it is and whole pipelines in each datacenter come on top of what Algorithm 1 lists.
+    Plan plan = measured({4, 4}, 4, 32);
+    plan.parallelism.data = 1;
+    for (const bool isAcross : {false, true}) {
+        plan.profile->parametersMb = isAcross ? 0.1 : 0;
+        const Selection selection = selected(plan);
+        QVERIFY(!selection.options.empty());
+        QVERIFY2(int(selection.options.size()) <= selection.screened, qPrintable(QStringLiteral("%1 of %2").arg(selection.options.size()).arg(selection.screened)));
+    }
 }
 
 void TestSelection::whereTheCheapestDoesNotFitTheNextThatFitsIsFound()
