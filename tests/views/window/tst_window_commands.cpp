@@ -6,6 +6,9 @@
 #include "views/commands/shortcut_overlay.h"
 
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QSet>
 
 using namespace trainyard;
 
@@ -26,6 +29,19 @@ private slots:
                 keys.insert(key.toString());
             }
         }
+    }
+    void everyPanelCanBeReachedFromTheMenu()
+    {
+        WindowFixture f;
+        const auto *bar = f.window.findChild<QMenuBar *>();
+        QVERIFY(bar);
+        QSet<QAction *> inMenus;
+        for (const QAction *title : bar->actions())
+            for (QAction *action : title->menu()->actions())
+                inMenus.insert(action);
+        for (const Command &command : f.window.commands().commands())
+            if (command.group == "Panels")
+                QVERIFY2(inMenus.contains(f.window.commands().action(command.id)), qPrintable(command.id));
     }
     void everyCommandCanBeTriggered()
     {
