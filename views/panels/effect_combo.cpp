@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/effect_combo.h"
 
+#include "views/panels/undo_keys.h"
 #include "views/theme/theme.h"
 
 #include <QAbstractItemView>
+#include <QLineEdit>
 #include <QPainter>
 #include <QStandardItemModel>
 #include <QStyledItemDelegate>
@@ -110,6 +112,16 @@ void EffectCombo::hidePopup()
     if (!std::exchange(m_isOpen, false))
         return;
     QTimer::singleShot(0, this, &EffectCombo::popupHidden);
+}
+
+bool EffectCombo::event(QEvent *event)
+{
+    if (event->type() == QEvent::ShortcutOverride && lineEdit() && lineEdit()->text() == itemText(currentIndex())
+        && isUndoKey(*static_cast<QKeyEvent *>(event))) {
+        event->ignore();
+        return true;
+    }
+    return QComboBox::event(event);
 }
 
 void EffectCombo::wheelEvent(QWheelEvent *event)

@@ -28,6 +28,8 @@ Q_SIGNALS:
     void popupHidden();                    // after what was chosen in it, if anything, has been told
 
 protected:
+    /// Undo belongs to the document unless a text has been typed and not entered.
+    bool event(QEvent *event) override;
     void wheelEvent(QWheelEvent *event) override;
 
 private:

@@ -15,19 +15,19 @@ bool draws(const Plan &plan) { return fills(plan) && plan.bubbleFill.arrivals !=
 bool projects(const Plan &plan) { return plan.workload.optimizer == Optimizer::Galore; }
 bool bursts(const Plan &plan) { return fills(plan) && plan.bubbleFill.arrivals == Arrivals::Bursty; }
 
-const NumberField kRate{QT_TR_NOOP(" requests/s"), 0, 1e6, 2, [](const Plan &p) { return p.bubbleFill.requestsPerSecond; },
+const NumberField kRate{QT_TR_NOOP(" requests/s"), 0, 1e9, 2, [](const Plan &p) { return p.bubbleFill.requestsPerSecond; },
                         [](Plan &p, double v) { p.bubbleFill.requestsPerSecond = v; }};
 const NumberField kBurstiness{QT_TR_NOOP(" × the mean"), 1, 1e4, 1, [](const Plan &p) { return p.bubbleFill.burstiness; },
                               [](Plan &p, double v) { p.bubbleFill.burstiness = v; }};
 const NumberField kPrompt{QT_TR_NOOP(" tokens"), 1, 1e8, 0, [](const Plan &p) { return double(p.bubbleFill.promptTokens); },
                           [](Plan &p, double v) { p.bubbleFill.promptTokens = int(v); }};
-const NumberField kSlo{QT_TR_NOOP(" ms"), 1, 1e7, 0, [](const Plan &p) { return p.bubbleFill.ttftSloMs; },
+const NumberField kSlo{QT_TR_NOOP(" ms"), 1, 1e9, 0, [](const Plan &p) { return p.bubbleFill.ttftSloMs; },
                        [](Plan &p, double v) { p.bubbleFill.ttftSloMs = v; }};
-const NumberField kGuard{QT_TR_NOOP(" ms"), 0, 1e6, 2, [](const Plan &p) { return p.bubbleFill.guardMs; },
+const NumberField kGuard{QT_TR_NOOP(" ms"), 0, 1e9, 2, [](const Plan &p) { return p.bubbleFill.guardMs; },
                          [](Plan &p, double v) { p.bubbleFill.guardMs = v; }};
-const NumberField kKv{QT_TR_NOOP(" Gbps"), 0, 1e5, 1, [](const Plan &p) { return p.bubbleFill.kvGbps.value_or(0); },
+const NumberField kKv{QT_TR_NOOP(" Gbps"), 0, 1e6, 1, [](const Plan &p) { return p.bubbleFill.kvGbps.value_or(0); },
                       [](Plan &p, double v) { p.bubbleFill.kvGbps = v > 0 ? std::optional(v) : std::nullopt; }, QT_TR_NOOP("as the fabric")};
-const NumberField kWorth{QT_TR_NOOP(" $/Mtok"), 0, 1e4, 3, [](const Plan &p) { return p.bubbleFill.usdPerMillionTokens; },
+const NumberField kWorth{QT_TR_NOOP(" $/Mtok"), 0, 1e6, 3, [](const Plan &p) { return p.bubbleFill.usdPerMillionTokens; },
                          [](Plan &p, double v) { p.bubbleFill.usdPerMillionTokens = v; }, QT_TR_NOOP("GPU time saved")};
 
 const NumberField kRank{QT_TR_NOOP(" of each matrix"), 1, 1e6, 0, [](const Plan &p) { return double(p.workload.galoreRank); },

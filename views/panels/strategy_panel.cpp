@@ -106,7 +106,7 @@ QWidget *StrategyPanel::makeRow(const StrategyEntry &entry, QWidget *parent)
     const QString name = tr(entry.name), explanation = tr(entry.explanation);
     if (entry.control == StrategyEntry::Control::Field) {
         auto *row = new NumberRow(entry, name, explanation, parent);
-        connect(row, &NumberRow::changed, this, [this, &entry](double value) { setNumber(entry, value); });
+        connect(row, &NumberRow::changed, this, [this, &entry](double value, int gesture) { setNumber(entry, value, gesture); });
         m_numbers.push_back(row);
         return row;
     }
@@ -125,14 +125,17 @@ QWidget *StrategyPanel::makeRow(const StrategyEntry &entry, QWidget *parent)
     return row;
 }
 
-void StrategyPanel::setNumber(const StrategyEntry &entry, double value)
+void StrategyPanel::setNumber(const StrategyEntry &entry, double value, int gesture)
 {
     if (!m_plan || entry.field->get(*m_plan) == value)
         return;
     Plan next = *m_plan;
     entry.field->set(next, value);
     m_plan = std::make_shared<const Plan>(std::move(next));   // the next step may come before the document answers
-    Q_EMIT editStepped(m_plan, QString::fromLatin1(entry.key));
+    if (gesture > 0)
+        Q_EMIT editStepped(m_plan, QStringLiteral("%1 %2").arg(QLatin1String(entry.key)).arg(gesture));
+    else
+        Q_EMIT editCommitted(m_plan, {});
 }
 
 void StrategyPanel::setKey(const StrategyEntry &entry, int number)

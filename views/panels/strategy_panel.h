@@ -45,7 +45,7 @@ private:
     };
     void addRows();
     [[nodiscard]] QWidget *makeRow(const StrategyEntry &entry, QWidget *parent);
-    void setNumber(const StrategyEntry &entry, double value);
+    void setNumber(const StrategyEntry &entry, double value, int gesture);
     void setKey(const StrategyEntry &entry, int number);
     void setTrace(const QString &path);
     void rebuild();

@@ -14,6 +14,7 @@
 #include "views/theme/theme.h"
 
 #include <QAbstractItemView>
+#include <QAction>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QSignalSpy>
@@ -64,6 +65,15 @@ class StrategiesAcrossTest : public QObject {
         line->selectAll();
         QTest::keyClicks(line, text);
         QTest::keyClick(line, Qt::Key_Return);
+    }
+
+    void enter(const char *name, const char *text)
+    {
+        QDoubleSpinBox *b = box(name);
+        b->setFocus();
+        b->selectAll();
+        QTest::keyClicks(b, text);
+        QTest::keyClick(b, Qt::Key_Return);
     }
 
     [[nodiscard]] bool shows(const char *group) const { return m_panel->row(group)->isVisibleTo(m_panel.get()); }
@@ -211,18 +221,82 @@ private slots:
         QCOMPARE(rate->value(), 40.0);
     }
 
+    void whatIsTypedIsAStepOfItsOwnToUndo()
+    {
+        Plan filling = handmade::plan();
+        filling.bubbleFill.enabled = true;
+        filling.bubbleFill.model = "llama-3-8b";
+        filling.bubbleFill.requestsPerSecond = 10;
+        start(filling);
+        enter("Rate", "100");
+        enter("Rate", "17");
+        QCOMPARE(m_document->undoStack().count(), 2);
+        QTest::keyClick(box("Rate"), Qt::Key_Up);
+        QTest::keyClick(box("Rate"), Qt::Key_Up);
+        QCOMPARE(m_document->undoStack().count(), 3);
+        box("Prompt")->setFocus();
+        box("Rate")->setFocus();           // another visit, another step
+        QTest::keyClick(box("Rate"), Qt::Key_Up);
+        QCOMPARE(m_document->undoStack().count(), 4);
+        QCOMPARE(plan().bubbleFill.requestsPerSecond, 20.0);
+        m_document->undoStack().setIndex(1);
+        QCOMPARE(box("Rate")->text(), QStringLiteral("100 requests/s"));
+    }
+
+    void undoIsTheDocumentsOnceTheTextIsEntered()
+    {
+        Plan filling = handmade::plan();
+        filling.bubbleFill.enabled = true;
+        filling.bubbleFill.model = "llama-3-8b";
+        start(filling);
+        QAction undo;
+        undo.setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
+        connect(&undo, &QAction::triggered, m_document.get(), [this] { m_document->undoStack().undo(); });
+        m_panel->addAction(&undo);
+        m_panel->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_panel.get()));
+        const double before = plan().bubbleFill.requestsPerSecond;
+        enter("Rate", "100");
+        QTest::keyClicks(box("Rate"), "3");            // not entered: the field's
+        QTest::keyClick(box("Rate"), Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(plan().bubbleFill.requestsPerSecond, 100.0);
+        enter("Rate", "100");
+        QTest::keyClick(box("Rate"), Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(plan().bubbleFill.requestsPerSecond, before);
+        type("fill_stages", "3");
+        QCOMPARE(plan().bubbleFill.stages, 3);
+        QTest::keyClick(m_panel->row("fill_stages")->list(), Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(plan().bubbleFill.stages, filling.bubbleFill.stages);
+    }
+
+    void powersOfTenAreNumbersAndOtherTextIsRefusedInSight()
+    {
+        Plan filling = handmade::plan();
+        filling.bubbleFill.enabled = true;
+        filling.bubbleFill.model = "llama-3-8b";
+        start(filling);
+        QDoubleSpinBox *rate = box("Rate");
+        enter("Rate", "1e7");
+        QCOMPARE(plan().bubbleFill.requestsPerSecond, 1e7);
+        QCOMPARE(rate->text(), QStringLiteral("10000000 requests/s"));
+        const auto *line = rate->findChild<QLineEdit *>();
+        rate->selectAll();
+        QTest::keyClicks(rate, "abc");
+        QVERIFY(line->text().startsWith(QStringLiteral("abc")));
+        QCOMPARE(line->palette().color(QPalette::Text), theme().bad);
+        QTest::keyClick(rate, Qt::Key_Return);
+        QCOMPARE(rate->text(), QStringLiteral("10000000 requests/s"));
+        QVERIFY(line->palette().color(QPalette::Text) != theme().bad);
+        QCOMPARE(m_document->undoStack().count(), 1);
+        enter("Rate", "1e99");             // more than the key takes
+        QCOMPARE(plan().bubbleFill.requestsPerSecond, 1e7);
+    }
+
     void numbersAreTypedWithTheirUnits()
     {
         Plan filling = handmade::plan();
         filling.bubbleFill.enabled = true;
         start(filling);
-        const auto enter = [&](const char *name, const char *text) {
-            QDoubleSpinBox *b = box(name);
-            b->setFocus();
-            b->selectAll();
-            QTest::keyClicks(b, text);
-            QTest::keyClick(b, Qt::Key_Return);
-        };
         enter("Prompt", "4096");
         enter("First token within", "750");
         enter("Guard", "2.5");
