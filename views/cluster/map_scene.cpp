@@ -172,10 +172,11 @@ LinkScene buildLink(const Plan &plan, const WanLink &link, const WanLinkUse *use
     if (use && use->totalBytes() > 0) {
         scene.evaluated = true;
         scene.utilization = use->utilization;
-        scene.brief = wholePercent(use->utilization);
+        const QString busy = wholePercent(use->utilization);
+        scene.brief = QStringLiteral("%1 · %2").arg(rtt, busy);
         scene.head = QStringLiteral("%1 · %2").arg(rtt, rateText(use->nodePairGbps));
         scene.foot = QStringLiteral("%1 %2 · %3").arg(use->tcpConnections)
-                         .arg(use->tcpConnections == 1 ? QStringLiteral("flow") : QStringLiteral("flows"), scene.brief);
+                         .arg(use->tcpConnections == 1 ? QStringLiteral("flow") : QStringLiteral("flows"), busy);
     } else {
         scene.evaluated = use != nullptr;
         scene.head = QStringLiteral("%1 · %2").arg(rtt, rateText(link.capacityGbps));

@@ -40,7 +40,7 @@ struct LinkScene {
     int a = -1, b = -1;                        // islands; -1 where the id is unknown
     QString name;                              // "Oregon – Iowa"
     QString head, foot;                        // "36 ms · 4.9 Gbps a pair", "17 flows · 48 %"
-    QString brief;                             // "48 %", or the round trip where the link is not used
+    QString brief;                             // "28 ms · 48 %", the round trip alone where the link is not used
     double capacityGbps = 0;
     double utilization = 0;
     bool evaluated = false;

@@ -28,6 +28,7 @@ private slots:
         QVERIFY(scene.islands[0].subtitle.endsWith(QStringLiteral("stages 9–12")));
         QCOMPARE(scene.islands[0].idleText, QStringLiteral("16 idle"));
         QCOMPARE(scene.links[1].foot, QStringLiteral("17 flows · 48 %"));
+        QCOMPARE(scene.links[1].brief, QStringLiteral("36 ms · 48 %"));   // where the whole card has no room
     }
 
     void withoutAnEvaluationNothingIsCalledIdle()
