@@ -55,6 +55,8 @@ int run(QApplication &application, const Options &options)
     else
         window.files().openAtStart(options.plan);
     window.show();
+    if (options.showsMemory)
+        window.workbench().showMemory();
     if (options.showsDatacenters)
         window.workbench().reveal(window.workbench().datacenters);
     if (options.showsValidation) {

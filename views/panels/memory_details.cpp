@@ -2,8 +2,11 @@
 #include "views/panels/memory_details.h"
 
 #include "models/text/format.h"
+#include "views/panels/fact_table.h"
+#include "views/panels/fit_steps.h"
 #include "views/panels/memory_parts.h"
 #include "views/panels/panel_parts.h"
+#include "views/panels/part_row.h"
 #include "views/theme/theme.h"
 
 #include <QComboBox>
@@ -27,7 +30,10 @@ const StageMemory *stageOf(const Evaluation *evaluation, int stage)
 
 } // namespace
 
-MemoryDetails::MemoryDetails(QWidget *parent) : QWidget(parent), m_stages(new QComboBox(this)), m_parts(new MemoryParts(this))
+MemoryDetails::MemoryDetails(QWidget *parent)
+    : QWidget(parent), m_stages(new QComboBox(this)), m_parts(new MemoryParts(this)), m_fit(new FitSteps(this)),
+      m_offloadTitle(new SectionTitle(tr("Activation offload"), {}, this)), m_buysTitle(new SectionTitle(tr("What the free memory buys"), tr("effect if applied"), this)),
+      m_offload(new FactTable(this)), m_noOffers(new TextLine({}, Ink::Faint, this)), m_list(new QVBoxLayout)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("What fills this GPU"));
@@ -36,9 +42,32 @@ MemoryDetails::MemoryDetails(QWidget *parent) : QWidget(parent), m_stages(new QC
     layout->addWidget(new PanelHeading(tr("What fills this GPU"), {}, this));
     layout->addWidget(m_stages);
     layout->addWidget(m_parts);
+    layout->addWidget(m_fit);
+    layout->addWidget(m_offloadTitle);
+    layout->addWidget(m_offload);
+    layout->addWidget(m_buysTitle);
+    m_list->setSpacing(4);
+    layout->addLayout(m_list);
+    m_noOffers->setWrapped(true);
+    layout->addWidget(m_noOffers);
     layout->addStretch(1);
+    connect(m_fit, &FitSteps::editCommitted, this, &MemoryDetails::editCommitted);
+    connect(m_fit, &FitSteps::editPreviewed, this, &MemoryDetails::editPreviewed);
+    connect(m_fit, &FitSteps::editCancelled, this, &MemoryDetails::editCancelled);
     connect(m_stages, &QComboBox::activated, this, [this](int index) { setStage(m_stages->itemData(index).toInt()); });
     refresh();
+}
+
+void MemoryDetails::setPlan(PlanPtr plan)
+{
+    m_plan = std::move(plan);
+    showAdvice();
+}
+
+void MemoryDetails::setAdvice(MemoryAdvicePtr advice)
+{
+    m_advice = std::move(advice);
+    showAdvice();
 }
 
 void MemoryDetails::setEvaluation(EvaluationPtr evaluation)
@@ -66,6 +95,55 @@ void MemoryDetails::refresh()
     }
     m_stages->setEnabled(shown != nullptr);
     m_parts->setStage(shown ? *shown : StageMemory{});
+    const std::vector<OffloadLine> lines = m_evaluation ? offloadLines(m_evaluation->metrics) : std::vector<OffloadLine>();
+    m_offload->setLines(lines);
+    m_offload->setVisible(!lines.empty());
+    m_offloadTitle->setVisible(!lines.empty());
+    showAdvice();
+}
+
+void MemoryDetails::showAdvice()
+{
+    const bool isApplicable = m_advice && (!m_plan || m_advice->plan == m_plan);
+    m_fit->setAdvice(m_advice, isApplicable);
+    showOffers(isApplicable);
+}
+
+void MemoryDetails::showOffers(bool isApplicable)
+{
+    const bool isModelled = m_evaluation && m_evaluation->metrics.memory;
+    const bool isFree = isModelled && (!m_advice || m_advice->fitting.before.fits);   // else there is none to spend
+    const std::size_t count = m_advice && isFree ? m_advice->offers.size() : 0;
+    while (m_offers.size() < count) {
+        auto *row = new PartRow(int(m_offers.size()) + 1, this);
+        connect(row, &PartRow::applied, this, &MemoryDetails::editCommitted);
+        connect(row, &PartRow::previewed, this, &MemoryDetails::editPreviewed);
+        connect(row, &PartRow::previewEnded, this, &MemoryDetails::editCancelled);
+        m_list->addWidget(row);
+        m_offers.push_back(row);
+    }
+    for (std::size_t i = 0; i < m_offers.size(); ++i) {
+        m_offers[i]->setVisible(i < count);
+        m_offers[i]->setEnabled(isApplicable);
+        if (i < count)
+            m_offers[i]->setPart(m_advice->offers[i], m_evaluation ? m_evaluation->metrics.iterationTime : std::nullopt);
+    }
+    m_buysTitle->setVisible(isFree);
+    m_noOffers->setVisible(isFree && count == 0);
+    m_noOffers->setText(m_advice && m_advice->isComplete ? tr("No larger micro-batch, fewer stages, less tensor parallelism or less recomputation that fits is faster.")
+                                                         : tr("Trying larger micro-batches, fewer stages, less tensor parallelism and less recomputation…"));
+}
+
+void MemoryDetails::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    Q_EMIT watched(true);
+}
+
+void MemoryDetails::hideEvent(QHideEvent *event)
+{
+    QWidget::hideEvent(event);
+    Q_EMIT watched(false);
 }
 
 } // namespace trainyard

@@ -1,32 +1,65 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What fills the GPU of one stage, largest part first, against what it holds. GUI thread.
+// What fills the GPU of one stage, largest part first, against what it holds; what activation offload does and costs; and
+// what to do about it: the steps that make the plan fit, or what the free memory buys. GUI thread.
 
 #include "core/evaluate/evaluation.h"
+#include "models/memory_advice.h"
 
 #include <QWidget>
 
 class QComboBox;
+class QVBoxLayout;
 
 namespace trainyard {
 
+class FactTable;
+class FitSteps;
 class MemoryParts;
+class PartRow;
+class SectionTitle;
+class TextLine;
 
 class MemoryDetails : public QWidget {
     Q_OBJECT
 public:
     explicit MemoryDetails(QWidget *parent = nullptr);
 
+    void setPlan(PlanPtr plan);            // the document's: advice on another plan cannot be applied
     void setEvaluation(EvaluationPtr evaluation);
+    void setAdvice(MemoryAdvicePtr advice);
     void setStage(int stage);              // -1: the fullest
+
+    [[nodiscard]] FitSteps *fitSteps() const { return m_fit; }
+    [[nodiscard]] const std::vector<PartRow *> &offers() const { return m_offers; }
+
+Q_SIGNALS:
+    void editCommitted(trainyard::PlanPtr next, QString text);
+    void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on a button
+    void editCancelled();
+    void watched(bool isWatched);          // whether anyone can see it
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
 
 private:
     void refresh();
+    void showAdvice();
+    void showOffers(bool isApplicable);
 
+    PlanPtr m_plan;
     EvaluationPtr m_evaluation;
+    MemoryAdvicePtr m_advice;
     int m_stage = -1;
     QComboBox *m_stages;
     MemoryParts *m_parts;
+    FitSteps *m_fit;
+    SectionTitle *m_offloadTitle, *m_buysTitle;
+    FactTable *m_offload;
+    TextLine *m_noOffers;
+    QVBoxLayout *m_list;
+    std::vector<PartRow *> m_offers;
 };
 
 } // namespace trainyard

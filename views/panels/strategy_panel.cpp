@@ -12,6 +12,7 @@
 
 #include <QFileInfo>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -98,6 +99,7 @@ void StrategyPanel::addRows()
     }
     rows->addStretch(1);
     area->setWidget(content);
+    m_area = area;
     static_cast<QVBoxLayout *>(layout())->addWidget(area, 1);
 }
 
@@ -214,6 +216,15 @@ void StrategyPanel::showWhatApplies()
             any = any || applies;
         }
         section.title->setVisible(any);
+    }
+}
+
+void StrategyPanel::scrollTo(const std::string &group)
+{
+    for (const Section &section : m_sections) {
+        const bool isHere = std::ranges::any_of(section.rows, [&](const auto &entry) { return group == entry.first->group; });
+        if (isHere)
+            m_area->verticalScrollBar()->setValue(section.title->y());
     }
 }
 

@@ -13,6 +13,8 @@
 
 #include <vector>
 
+class QScrollArea;
+
 namespace trainyard {
 
 class FileRow;
@@ -30,6 +32,8 @@ public:
     void setEvaluation(EvaluationPtr evaluation);   // what "auto" came to, and a model read from a file
     void setEffects(EffectTablePtr effects);
     [[nodiscard]] StrategyRow *row(const std::string &group) const;   // nullptr where the panel has none
+    /// Brings the section of a group to the top.
+    void scrollTo(const std::string &group);
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
@@ -52,6 +56,7 @@ private:
     void showWhatApplies();
 
     const Catalogue &m_catalogue;
+    QScrollArea *m_area = nullptr;
     PlanPtr m_plan;
     std::pair<PlanPtr, bool> m_listedFor;  // the plan whose alternatives the rows have, and whether its model was known
     EvaluationPtr m_evaluation;

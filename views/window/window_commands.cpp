@@ -152,6 +152,11 @@ void addPlanCommands(CommandRegistry &registry, MainWindow &window)
     PlanDocument &document = window.document();
     const QString group = text("Plan");
     registry.add({.id = "plan.model", .group = group, .text = text("Use a model's &config.json…"), .run = [&window] { window.files().chooseModelConfig(); }});
+    registry.add({.id = "plan.fit", .group = group, .text = text("&Fit this model into memory"),
+                  .run = [&window] {
+                      window.showWorkbench();
+                      window.workbench().reveal(window.workbench().memory);
+                  }});
     registry.add({.id = "plan.offloadOrNot", .group = group, .text = text("Compare &recompute, offload and keep"),
                   .run = [&window] {
                       window.showWorkbench();

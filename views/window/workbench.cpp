@@ -63,6 +63,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
       datacenters(new DatacenterPanel), why(new WhyPanel),
       problems(new ProblemsPanel), memory(new MemoryDetails), status(new StatusLine), m_models(models),
       m_ranking(new DatacenterRanking(models.catalogue, this)), m_rok(new RokSearch(models.catalogue, this)),
+      m_adviser(new MemoryAdviser(models.catalogue, this)),
       m_columns(splitter(Qt::Horizontal, tr("Columns"), this)), m_left(splitter(Qt::Vertical, tr("Left column"), this)),
       m_right(splitter(Qt::Vertical, tr("Right column"), this)), m_upper(new TabbedCard(tr("How to train"))),
       m_lower(new TabbedCard(tr("What comes of it")))
@@ -71,6 +72,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     connectEdits();
     connectRanking();
     connectRok();
+    connectMemory();
     connectRange();
 }
 
@@ -170,6 +172,13 @@ void Workbench::connectRok()
     connect(plot, &RokPlot::watched, m_rok, &RokSearch::setWatched);
 }
 
+void Workbench::connectMemory()
+{
+    takeEdits(memory, false);
+    connect(m_adviser, &MemoryAdviser::adviceChanged, memory, &MemoryDetails::setAdvice);
+    connect(memory, &MemoryDetails::watched, m_adviser, &MemoryAdviser::setWatched);
+}
+
 void Workbench::connectRange()
 {
     connect(timeline, &TimelineView::rangeChanged, curves, &CurvesPanel::setVisibleRange);
@@ -208,6 +217,8 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         datacenters->setPlan(plan);
         curves->rok()->setPlan(plan);
         m_rok->setPlan(plan);
+        memory->setPlan(plan);
+        m_adviser->setPlan(plan);
         m_models.effects.setPlan(plan);
     }
     m_models.bridge.request(plan, isPreview ? Urgency::Hover : Urgency::Settle);
@@ -279,6 +290,14 @@ void Workbench::reveal(QWidget *panel)
     if (!panel->hasFocus())        // it is a group of controls: the first of them
         if (QWidget *next = panel->nextInFocusChain(); next && panel->isAncestorOf(next))
             next->setFocus(Qt::TabFocusReason);
+}
+
+void Workbench::showMemory()
+{
+    curves->setTab(CurvesPanel::Tab::Rok);
+    reveal(strategies);
+    strategies->scrollTo("recompute");
+    reveal(memory);
 }
 
 void Workbench::resetLayout()

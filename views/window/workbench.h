@@ -20,6 +20,7 @@ class ClusterMap;
 class CurvesPanel;
 class DatacenterPanel;
 class DatacenterRanking;
+class MemoryAdviser;
 class MemoryDetails;
 class NumberStrip;
 class ProblemsPanel;
@@ -57,6 +58,8 @@ public:
 
     /// Brings a panel to the front and gives it the keyboard.
     void reveal(QWidget *panel);
+    /// All that is about memory: its switches, what fills the GPUs, and the curves of recomputing, offloading or keeping.
+    void showMemory();
     void resetLayout();
     [[nodiscard]] QByteArray layoutState() const;
     void restoreLayout(const QByteArray &state);
@@ -70,6 +73,7 @@ private:
     void connectEdits();
     void connectRanking();
     void connectRok();
+    void connectMemory();
     void connectRange();
     template <class Panel>
     void takeEdits(Panel *panel, bool isMap);
@@ -83,6 +87,7 @@ private:
     WindowModels m_models;
     DatacenterRanking *m_ranking;
     RokSearch *m_rok;
+    MemoryAdviser *m_adviser;
     bool m_isPanelPreview = false;         // a panel's own control is being tried: that panel must not change under the pointer
     bool m_isArranged = false;
     QTimer m_staleDelay;                   // what is there in the blink of an eye need not be announced

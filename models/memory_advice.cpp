@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/memory_advice.h"
+
+namespace trainyard {
+
+namespace {
+
+/// The gain in tokens a second as a change of the iteration: 1 / (1 + g) - 1.
+RankedPart asPart(const Purchase &purchase, const Plan &plan)
+{
+    RankedPart offer;
+    offer.part.id = "buys:" + purchase.label;
+    offer.part.group = offer.part.id;
+    offer.part.label = purchase.label;
+    offer.part.plan = purchase.plan;
+    offer.part.sentence = purchase.sentence;
+    if (purchase.tokensPerSecond > 0)
+        offer.effect.iterationTime = double(plan.workload.globalBatch) * plan.workload.sequenceLength / purchase.tokensPerSecond;
+    offer.effect.change = 1 / (1 + purchase.gain) - 1;
+    offer.effect.memoryBytes = double(purchase.device);
+    offer.effect.capacityBytes = double(purchase.capacity);
+    return offer;
+}
+
+} // namespace
+
+MemoryAdviser::MemoryAdviser(const Catalogue &catalogue, QObject *parent)
+    : QObject(parent), m_catalogue(catalogue),
+      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
+          advise(plan, workspace, stop, deliver);
+      })
+{
+}
+
+void MemoryAdviser::advise(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
+{
+    MemoryAdvice advice;
+    advice.plan = plan;
+    const auto publish = [&] {
+        if (!stop.stop_requested())
+            deliver([this, shared = std::make_shared<const MemoryAdvice>(advice)] { Q_EMIT adviceChanged(shared); });
+    };
+    if (!plan->profile) {
+        advice.fitting = fitModel(plan, m_catalogue, workspace, stop, [&](const LadderStep &step) {
+            advice.fitting.steps.push_back(step);
+            publish();
+        });
+        if (advice.fitting.before.fits)
+            for (const Purchase &purchase : whatMemoryBuys(plan, m_catalogue, workspace, stop).offers)
+                advice.offers.push_back(asPart(purchase, *plan));
+    }
+    advice.isComplete = true;
+    publish();
+}
+
+} // namespace trainyard

@@ -1,0 +1,42 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What to do about the memory of the plan that is shown, live: where it does not fit, the steps that make it fit; where it
+// does, what the free memory buys. Searched in the background while someone looks. Lives on the GUI thread.
+
+#include "core/ladder/fit.h"
+#include "core/ladder/purchases.h"
+#include "models/effects.h"
+#include "models/watched_worker.h"
+
+#include <memory>
+
+namespace trainyard {
+
+struct MemoryAdvice {
+    PlanPtr plan;                  // what the advice is for
+    Fitting fitting;               // steps as they are found; none where the plan fits
+    std::vector<RankedPart> offers;   // what the memory buys, largest gain first
+    bool isComplete = false;
+};
+using MemoryAdvicePtr = std::shared_ptr<const MemoryAdvice>;
+
+class MemoryAdviser : public QObject {
+    Q_OBJECT
+public:
+    explicit MemoryAdviser(const Catalogue &catalogue, QObject *parent = nullptr);
+
+    void setPlan(const PlanPtr &plan) { m_worker.setPlan(plan); }
+    void setWatched(bool watched) { m_worker.setWatched(watched); }
+    void setRest(std::chrono::milliseconds rest) { m_worker.setRest(rest); }
+
+Q_SIGNALS:
+    void adviceChanged(trainyard::MemoryAdvicePtr advice);
+
+private:
+    void advise(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver);
+
+    const Catalogue &m_catalogue;
+    WatchedWorker m_worker;        // last: its thread uses everything above
+};
+
+} // namespace trainyard
