@@ -6,6 +6,7 @@
 #include "core/cost/wan_reduce.h"
 #include "core/cost/wan_traffic.h"
 #include "core/memory/in_flight_room.h"
+#include "core/offload/offload_plan.h"
 
 #include <algorithm>
 
@@ -264,6 +265,7 @@ Expected<Costs> cost(const Workload &workload)
         shape.pairs = pairTimes(stages, shape.program);
         costs.iteration.classes.push_back(std::move(shape));
     }
+    planOffload(workload, coster, costs);
     if (auto length = checkLength(costs.iteration); !length)
         return std::unexpected(length.error());
     costs.iteration.turns = plan.wan.turns;

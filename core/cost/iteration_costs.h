@@ -5,6 +5,7 @@
 
 #include "core/cost/op_split.h"
 #include "core/evaluate/evaluation.h"
+#include "core/offload/stage_offload.h"
 #include "core/placement/resolve.h"
 #include "core/timeline/pipeline_graph.h"
 
@@ -19,6 +20,7 @@ struct StageCosts {
 struct Costs {
     IterationCosts iteration;        // for the graph builder
     std::vector<std::vector<StageCosts>> stages;   // [class][stage]: the same, in seconds and by purpose
+    std::vector<std::vector<StageOffload>> offload;   // [class][stage]; empty where every activation stays
     std::vector<WanLinkUse> wanLinks;              // one a link of the cluster; utilization is filled in later
     Seconds hiddenExchange;          // streaming local SGD: what each iteration has to hide of it (wan_reduce.h)
 };

@@ -260,6 +260,27 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
     return timer.finish(traffic, workload.plan->memory.recompute);
 }
 
+AttentionShare attentionShare(const Workload &workload, const LayerSite &site, bool expertLayer)
+{
+    const ModelSpec &model = workload.model;
+    LayerTimer attention(workload, site), mlp(workload, site);
+    addProjections(attention, model);
+    attention.attention();
+    if (expertLayer)
+        addExperts(mlp, workload);
+    else
+        addDenseFfn(mlp, model, model.ffn);
+    for (LayerTimer *timer : {&attention, &mlp})   // each its norm and residual
+        timer->elementwise(2 * 5 * timer->tokens / timer->spread * model.hidden, kNormKernels / 2);
+    const auto share = [](Seconds of, Seconds other) { return (of + other).value > 0 ? of / (of + other) : 0.5; };
+    AttentionShare shares{share(attention.forward.total(), mlp.forward.total()), share(attention.inputGrad.total(), mlp.inputGrad.total()),
+                          share(attention.weightGrad.total(), mlp.weightGrad.total()), 0};
+    // Selective recomputation repeats the core alone, or, by operator, a part of everything.
+    const bool isCore = workload.plan->memory.recompute == Recompute::Selective && !workload.stack.operatorLevelSelective;
+    shares.recompute = isCore ? 1 : shares.forward;
+    return shares;
+}
+
 ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
 {
     LayerTimer timer(workload, site);

@@ -11,6 +11,11 @@
 
 namespace trainyard {
 
+/// Shares of a layer's time that its attention takes, projections and its norm included; the rest is the MLP's.
+struct AttentionShare {
+    double forward = 0.5, inputGrad = 0.5, weightGrad = 0.5, recompute = 0.5;
+};
+
 struct LayerSite {                 // where a stage computes: what its layers see of the hardware
     const GpuSpec *gpu = nullptr;
     int domain = 1;                // consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
@@ -29,6 +34,8 @@ struct LayerSite {                 // where a stage computes: what its layers se
 /// weights. Across a pipeline a stack may keep both whole for the iteration instead.
 [[nodiscard]] bool communicatesInLayers(const Workload &workload, const LayerSite &site);
 
+/// Of the kernels; communication divides alike.
+[[nodiscard]] AttentionShare attentionShare(const Workload &workload, const LayerSite &site, bool expertLayer);
 [[nodiscard]] ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer);
 [[nodiscard]] ChunkCost embeddingCost(const Workload &workload, const LayerSite &site);
 [[nodiscard]] ChunkCost headCost(const Workload &workload, const LayerSite &site);

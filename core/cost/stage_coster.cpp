@@ -77,6 +77,13 @@ const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
     return at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage)).site;
 }
 
+StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage)
+{
+    const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
+    return {costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(m_work, costs.site, false),
+            m_work.model.isMoe() ? attentionShare(m_work, costs.site, true) : AttentionShare{}};
+}
+
 /// Replicas of the stage in the class's datacenter: the group that reduces without the WAN.
 int StageCoster::replicasHere(const PipelineClass &pipelines, int stage) const
 {

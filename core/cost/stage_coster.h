@@ -19,6 +19,9 @@ public:
     [[nodiscard]] StageCosts wholeStage(const PipelineClass &pipelines, int stage);
     /// Where that stage computes; valid until the next call.
     [[nodiscard]] const LayerSite &site(const PipelineClass &pipelines, int stage);
+    /// The pieces that the stage's chunks are made of, for one micro-batch, and how a layer divides.
+    struct Parts { ChunkCost dense, expert, embedding, head; AttentionShare denseAttention, expertAttention; };
+    [[nodiscard]] Parts parts(const PipelineClass &pipelines, int stage);
     /// Tokens of each slice, the same on every stage.
     [[nodiscard]] const std::vector<int> &slices() const { return m_slices; }
 

@@ -45,6 +45,7 @@ struct Candidate {                 // one placement, run through cost, schedule 
     Layout layout;
     Costs costs;
     Timeline timeline;
+    OffloadedMemory offloaded;
     std::vector<StageMemory> memory;
     [[nodiscard]] bool fits() const
     {
@@ -137,8 +138,9 @@ private:
         if (!timeline)
             return std::unexpected(timeline.error());
         adoptOrder(costs->iteration, *timeline);
-        std::vector<StageMemory> memory = stageMemory(m_workload, *costs);
-        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(memory)};
+        OffloadedMemory offloaded = offloadedMemory(m_workload, *costs, *timeline);
+        std::vector<StageMemory> memory = stageMemory(m_workload, *costs, offloaded);
+        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(offloaded), std::move(memory)};
     }
 
     void fill(Evaluation &evaluation, Candidate candidate)
@@ -148,8 +150,9 @@ private:
         addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
         addCostMetrics(metrics, m_workload, m_catalogue);
         addConfidence(metrics, m_workload, m_catalogue);
+        addOffloadMetrics(metrics, m_workload, candidate.offloaded);
         if (m_options.keepTimeline)
-            evaluation.memoryCurves = memoryCurves(m_workload, candidate.costs, candidate.memory, candidate.timeline);
+            addMemoryCurves(evaluation, candidate);
         addMemoryMetrics(metrics, std::move(candidate.memory));
         if (m_service)
             fillBubbles(metrics, candidate.timeline, m_workload, *m_service, m_stop);
@@ -158,6 +161,17 @@ private:
         evaluation.problems = findProblems(evaluation, m_workload, m_catalogue, m_options.offerFixes);
         if (m_options.keepTimeline)
             evaluation.timeline = std::move(candidate.timeline);
+    }
+
+    void addMemoryCurves(Evaluation &evaluation, const Candidate &candidate) const
+    {
+        if (candidate.offloaded.empty()) {
+            evaluation.memoryCurves = memoryCurves(m_workload, candidate.costs, candidate.memory, candidate.timeline);
+            return;
+        }
+        OffloadCurves curves = memoryCurves(candidate.memory, candidate.offloaded);
+        evaluation.memoryCurves = std::move(curves.with);
+        evaluation.memoryCurvesKept = std::move(curves.kept);
     }
 
     void fillWithoutTime(Evaluation &evaluation, Layout layout, std::vector<Problem> failures)

@@ -83,6 +83,8 @@ struct BubbleFillMetrics {
 struct OffloadMetrics {
     double bytesPerGpu = 0;            // written in one iteration
     double bytesRead = 0, bytesForwarded = 0;   // written = read + forwarded
+    double bytesDropped = 0;           // needed before their store began, never written
+    std::int64_t mostAway = 0;         // bytes of one GPU outside it at once
     double requiredWriteGBps = 0;      // bytes over half the iteration
     double stall = 0;                  // seconds of the iteration that transfers add
     double activationPeakReduction = 0;   // share of the peak without offload
@@ -140,6 +142,7 @@ struct Evaluation {
     /// Memory of one GPU of a stage over time: the static part plus activation bytes at each change.
     struct MemoryStep { Nanoseconds time; std::int64_t bytes; };
     std::vector<std::vector<MemoryStep>> memoryCurves;   // [stage], slowest class
+    std::vector<std::vector<MemoryStep>> memoryCurvesKept;   // as if every activation stayed; empty where they do
 
     [[nodiscard]] bool feasible() const;
 };

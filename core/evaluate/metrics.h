@@ -5,12 +5,15 @@
 #include "core/catalogue/catalogue.h"
 #include "core/cost/iteration_costs.h"
 #include "core/evaluate/evaluation.h"
+#include "core/memory/stage_memory.h"
 
 namespace trainyard {
 
 /// Fills everything that time decides: rates, utilization, breakdown, WAN use. `timeline` must not be empty.
 void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const Timeline &timeline);
 void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages);
+/// What leaves the GPU, and what that asks of the drives; needs the time metrics. Nothing where activations stay.
+void addOffloadMetrics(Metrics &metrics, const Workload &workload, const OffloadedMemory &offloaded);
 /// Rental, egress, energy and carbon; needs the time metrics.
 void addCostMetrics(Metrics &metrics, const Workload &workload, const Catalogue &catalogue);
 

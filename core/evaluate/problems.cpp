@@ -2,6 +2,7 @@
 #include "core/evaluate/problems.h"
 
 #include "core/cost/stage_coster.h"
+#include "core/evaluate/offload_problems.h"
 #include "core/evaluate/state_problems_internal.h"
 #include "core/evaluate/wan_notes.h"
 #include "core/ladder/fit.h"
@@ -157,14 +158,11 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
         if (asked)
             problems.push_back({Severity::Warning, text, where, {}});
     };
-    note(plan.memory.activationOffload != ActivationOffload::None, "memory.activation_offload",
-         "Activation offload is not modelled in this version: activations are counted on the GPU");
     note(plan.moe.dispatch != MoeDispatch::Flat && plan.moe.dispatch != MoeDispatch::Dedup, "moe.dispatch", "Expert dispatch is modelled as flat all-to-all in this version");
     note(plan.heterogeneity.compute != Share::Even || plan.heterogeneity.state != Share::Even, "heterogeneity",
          "Balancing unequal GPUs is not modelled in this version: shares are even");
     note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");
     note(plan.moe.overlapChunks.has_value(), "moe.overlap_chunks", "Overlap of expert dispatch in chunks is not modelled in this version");
-    note(plan.memory.offloadFraction.has_value(), "memory.offload_fraction", "Offloading is not modelled in this version");
     note(plan.placement.mode == PlacementMode::DataAcross && !plan.placement.stages.empty(), "placement.stages",
          "Pinned stages belong to a pipeline across datacenters: with data across they are left out");
     note(!plan.jobs.empty(), "jobs", "Several models on shared GPUs are not modelled in this version: the jobs are left out");
@@ -257,6 +255,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addOwnConstruction(problems, evaluation);
     addStandIns(problems, workload);
     addCells(problems, evaluation);
+    addOffloadProblems(problems, evaluation, workload);
     addStateProblems(problems, workload);
     addNotModelled(problems, *evaluation.plan);
     addWanNotes(problems, evaluation, workload);

@@ -4,6 +4,7 @@
 #include "core/cost/iteration_costs.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/place.h"
+#include "core/timeline/simulator.h"
 
 namespace trainyard {
 
@@ -17,7 +18,14 @@ double share(std::int64_t device, std::int64_t capacity)
 Footprint seated(const Workload &workload, const Costs &costs)
 {
     Footprint result{true, true, 0, 0};
-    for (const StageMemory &stage : stageMemory(workload, costs)) {
+    OffloadedMemory offloaded;
+    if (!costs.offload.empty()) {   // how much is away at the peak only the timeline knows
+        const auto graph = buildPipelineGraph(costs.iteration);
+        SimulationWorkspace simulation;
+        if (const auto timeline = graph ? simulate(*graph, simulation) : Expected<Timeline>(std::unexpected(graph.error())); timeline)
+            offloaded = offloadedMemory(workload, costs, *timeline);
+    }
+    for (const StageMemory &stage : stageMemory(workload, costs, offloaded)) {
         result.fits = result.fits && stage.fits();
         if (result.capacity == 0 || share(stage.device, stage.capacity) > share(result.device, result.capacity)) {
             result.device = stage.device;

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether a plan can be seated and fits its GPUs, without simulating it: what searches over memory ask thousands of times.
+// Whether a plan can be seated and fits its GPUs, simulating it only where activations leave the GPU: what searches
+// over memory ask thousands of times.
 // Pure function of its arguments. Orders that a greedy stage makes as it runs are counted at the most that it may hold.
 
 #include "core/catalogue/catalogue.h"

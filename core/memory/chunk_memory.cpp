@@ -54,6 +54,12 @@ public:
             addLoss(m);
         m.backward = backward(chunk, m, true);
         m.sparedBackward = backward(chunk, m, false);
+        if (chunk.layers > 0)
+            m.atLayers = layers(chunk, m, true);
+        if (chunk.hasHead)
+            m.atHead = head(m).total() > m.forward.total() ? head(m) : m.forward;
+        if (chunk.hasEmbedding && m_stack.backwardTemporaries)
+            m.atEmbedding = embedding(chunk, m.kept, m.loss);
         return m;
     }
 
@@ -160,7 +166,7 @@ ChunkMemory sliced(ChunkMemory m, int slices)
 {
     for (double ChunkMemory::*part : {&ChunkMemory::kept, &ChunkMemory::whole, &ChunkMemory::ends, &ChunkMemory::loss, &ChunkMemory::forWeightGrads})
         m.*part /= slices;
-    for (Transient *beside : {&m.forward, &m.backward, &m.sparedBackward})
+    for (Transient *beside : {&m.forward, &m.backward, &m.sparedBackward, &m.atHead, &m.atLayers, &m.atEmbedding})
         for (double Transient::*part : {&Transient::kept, &Transient::logits, &Transient::recomputed, &Transient::gradients})
             beside->*part /= slices;
     return m;

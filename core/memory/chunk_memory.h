@@ -29,6 +29,9 @@ struct ChunkMemory {
     double forWeightGrads = 0;     // from input gradient to weight gradient, where they are split
     Transient forward, backward;   // beside that
     Transient sparedBackward;      // of a backward that does not recompute
+    // The moments of the backward, of which the above is the worst: while the loss or the output matrix is worked on, a
+    // layer, or the token table. Zero where the chunk has no such part.
+    Transient atHead, atLayers, atEmbedding;
 };
 
 /// The virtual stages of a stage, in order.

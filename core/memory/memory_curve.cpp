@@ -81,6 +81,28 @@ private:
 
 } // namespace
 
+OffloadCurves memoryCurves(const std::vector<StageMemory> &stages, const OffloadedMemory &offloaded)
+{
+    OffloadCurves curves;
+    for (std::size_t stage = 0; stage < stages.size() && !offloaded.empty(); ++stage) {
+        const HeldOverTime &held = offloaded.front()[stage];
+        double peak = 0;
+        for (const std::vector<HeldOverTime> &stagesOfClass : offloaded)
+            peak = std::max(peak, stagesOfClass[stage].peak);
+        const std::int64_t base = stages[stage].device - std::llround(peak);
+        auto &with = curves.with.emplace_back(), &kept = curves.kept.emplace_back();
+        const auto add = [&](auto &curve, Nanoseconds time, double bytes) {
+            if (const std::int64_t whole = base + std::llround(bytes); curve.empty() || curve.back().bytes != whole)
+                curve.push_back({time, whole});
+        };
+        for (const HeldOverTime::Step &step : held.steps) {
+            add(with, step.time, step.with);
+            add(kept, step.time, step.without);
+        }
+    }
+    return curves;
+}
+
 std::vector<std::vector<Evaluation::MemoryStep>> memoryCurves(const Workload &workload, const Costs &costs,
                                                               const std::vector<StageMemory> &stages, const Timeline &timeline)
 {

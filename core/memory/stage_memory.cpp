@@ -79,7 +79,20 @@ StageMemory memoryOf(const Workload &workload, int stage, const Held &held, cons
 
 } // namespace
 
-std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs)
+OffloadedMemory offloadedMemory(const Workload &workload, const Costs &costs, const Timeline &timeline)
+{
+    OffloadedMemory memory;
+    const bool recomputes = workload.plan->memory.recompute != Recompute::None;
+    for (std::size_t c = 0; c < costs.offload.size(); ++c) {
+        auto &stages = memory.emplace_back();
+        for (std::size_t stage = 0; stage < costs.offload[c].size(); ++stage)
+            stages.push_back(heldOverTime(timeline, int(c), int(stage), costs.offload[c][stage], chunkMemory(workload, int(stage)),
+                                          costs.iteration.classes[c].program, recomputes));
+    }
+    return memory;
+}
+
+std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded)
 {
     std::vector<StageMemory> stages;
     if (workload.plan->profile)
@@ -89,15 +102,25 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
         const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
         Fullest fullest;
         const Program *program = nullptr;
+        const HeldOverTime *away = nullptr;
+        double mostAway = 0;
+        for (const std::vector<HeldOverTime> &stagesOfClass : offloaded) {
+            const HeldOverTime &held = stagesOfClass[std::size_t(stage)];
+            mostAway = std::max(mostAway, held.mostAway);
+            away = !away || held.peak > away->peak ? &held : away;
+        }
         for (const PipelineCosts &c : costs.iteration.classes) {
+            if (away)
+                break;
             const Fullest moment = fullestMoment(c.program, stage, chunks, recomputes);
             if (program && moment.total <= fullest.total)
                 continue;
             fullest = moment;
             program = &c.program;
         }
-        const Held held = program ? heldAt(fullest, *program, stage, chunks, recomputes) : Held{};
+        const Held held = away ? away->fullest : program ? heldAt(fullest, *program, stage, chunks, recomputes) : Held{};
         StageMemory memory = memoryOf(workload, stage, held, chunks);
+        memory.offloaded = std::llround(mostAway);
         memory.capacity = workload.gpu(workload.layout.classes.front().seats[std::size_t(stage)]).memoryBytes;
         for (const PipelineClass &c : workload.layout.classes)
             memory.capacity = std::min(memory.capacity, workload.gpu(c.seats[std::size_t(stage)]).memoryBytes);

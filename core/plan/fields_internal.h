@@ -142,6 +142,9 @@ void describe(V &v, std::type_identity<MemoryStrategy>)
     v.value(Key { .name = "activation_offload", .doc = "Where activations wait for the backward pass" }, &MemoryStrategy::activationOffload);
     v.automatic(Key { .name = "offload_fraction", .doc = "Share of the activations that is offloaded; auto: what can be hidden", .max = 1 }, &MemoryStrategy::offloadFraction);
     v.value(Key { .name = "offload_policy", .doc = "How offloaded activations are chosen: ssdtrain (whole tensors), memo (a share of the tokens), karma (swap or recompute, block by block)" }, &MemoryStrategy::offloadPolicy);
+    v.value(Key { .name = "offload_min_elements", .doc = "Tensors of fewer elements stay on the GPU", .max = 2e9 }, &MemoryStrategy::offloadMinElements);
+    v.value(Key { .name = "offload_group", .doc = "Modules (attention or MLP, or recomputed layers) that are loaded together", .min = 1, .max = 1024 }, &MemoryStrategy::offloadGroup);
+    v.value(Key { .name = "offload_ahead", .doc = "Groups of modules that are loaded ahead of the one in its backward pass", .min = 1, .max = 1024 }, &MemoryStrategy::offloadAhead);
     v.value(Key { .name = "optimizer_offload", .doc = "Where the optimizer state lives" }, &MemoryStrategy::optimizerOffload);
     v.value(Key { .name = "delayed_update", .doc = "An offloaded optimizer step runs beside the next iteration, one step stale. Changes what is learned" }, &MemoryStrategy::delayedUpdate);
     v.value(Key { .name = "parameter_offload", .doc = "Where parameters wait between their uses" }, &MemoryStrategy::parameterOffload);

@@ -155,7 +155,11 @@ std::string metricsSchema()
     all["offload"] = object({ { "bytes_per_gpu_per_iteration", Number, "Written by one GPU" },
         { "required_write_gbytes_per_s", Number, "To stay hidden" }, { "stall_s", Number, "Exposed time" },
         { "activation_peak_reduction", Number, "Share of the activation peak that is gone" },
-        { "ssd_lifetime_years", Number, "At this write rate" } });
+        { "ssd_lifetime_years", Number, "Of the drives that wear out first, at this write rate" },
+        { "ssd_usd_per_gpu", Number, "Price of the drives, of one GPU" }, { "read_bytes_per_gpu", Number, "Read back by one GPU" },
+        { "forwarded_bytes_per_gpu", Number, "Written, but needed before that ended and taken from GPU memory" },
+        { "dropped_bytes_per_gpu", Number, "Needed before their store began, never written" },
+        { "most_away_bytes", Count, "Outside one GPU at once" } });
     all["confidence"] = object({ { "label", Text, "calibrated, same family, extrapolated or spec sheet" },
         { "iteration_time_low_s", Number, "Lower end" }, { "iteration_time_high_s", Number, "Upper end" } });
     all["engine"] = object({ { "spans", Count, "Spans of the timeline" }, { "simulate_ms", Number, "Simulation" },

@@ -54,6 +54,7 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         for (const WanLinkUse &link : m.wanLinks)
             wanUse = std::max(*wanUse, link.utilization);
     }
+    const auto offload = [&](double OffloadMetrics::*part) { return m.offload ? Metric{(*m.offload).*part} : Metric{}; };
     std::vector<MetricRow> rows{
         {"iteration_time_s", "Iteration", Time, Better::Lower, m.iterationTime},
         {"tokens_per_s", "Tokens per second", Number, Better::Higher, m.tokensPerSecond},
@@ -69,6 +70,11 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         {"memory.peak_bytes", "Peak memory, fullest GPU", Size, Better::Lower, peak},
         {"memory.device_bytes", "On the device, fullest GPU", Size, Better::Lower, device},
         {"memory.capacity_bytes", "Capacity of that GPU", Size, Better::Neither, capacity},
+        {"offload.bytes_per_gpu_per_iteration", "Offloaded by one GPU per iteration", Size, Better::Neither, offload(&OffloadMetrics::bytesPerGpu)},
+        {"offload.required_write_gbytes_per_s", "Write bandwidth that hides it", Rate, Better::Lower, offload(&OffloadMetrics::requiredWriteGBps)},
+        {"offload.activation_peak_reduction", "Activation peak saved by offloading", Fraction, Better::Higher, offload(&OffloadMetrics::activationPeakReduction)},
+        {"offload.ssd_lifetime_years", "Life of the drives", Years, Better::Higher, m.offload ? m.offload->ssdLifetimeYears : Metric{}},
+        {"offload.ssd_usd_per_gpu", "Drives of one GPU", Money, Better::Lower, m.offload ? m.offload->ssdUsdPerGpu : Metric{}},
         {"wan.bytes_per_iteration", "WAN traffic per iteration", Size, Better::Lower, wanBytes},
         {"wan.busiest_utilization", "Busiest WAN link", Fraction, Better::Lower, wanUse},
         {"cost.usd_per_iteration", "Cost per iteration", Money, Better::Lower, m.cost.usdPerIteration},
@@ -122,6 +128,8 @@ std::string valueText(const MetricRow &row)
     case MetricUnit::Days: return plainText(value) + (value == 1 ? " day" : " days");
     case MetricUnit::Energy: return plainText(value) + " MWh";
     case MetricUnit::Ratio: return plainText(value) + "\u00d7";
+    case MetricUnit::Rate: return plainText(value) + " GB/s";
+    case MetricUnit::Years: return plainText(value) + (value == 1 ? " year" : " years");
     case MetricUnit::Mass: return plainText(value) + " t";
     }
     return {};

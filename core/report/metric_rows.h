@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-enum class MetricUnit : std::uint8_t { Time, Milliseconds, Fraction, Size, Number, Whole, TeraflopRate, Money, Days, Energy, Mass, Ratio };
+enum class MetricUnit : std::uint8_t { Time, Milliseconds, Fraction, Size, Number, Whole, TeraflopRate, Money, Days, Energy, Mass, Ratio, Rate, Years };
 enum class Better : std::uint8_t { Lower, Higher, Neither };
 
 struct MetricRow {

@@ -102,6 +102,18 @@ Json bubbleFill(const std::optional<BubbleFillMetrics> &fill)
             {"training_delay_s", finite(fill->trainingDelay)}};
 }
 
+Json offload(const Metrics &metrics)
+{
+    if (!metrics.offload)
+        return nullptr;
+    const OffloadMetrics &o = *metrics.offload;
+    return {{"bytes_per_gpu_per_iteration", finite(o.bytesPerGpu)}, {"required_write_gbytes_per_s", finite(o.requiredWriteGBps)},
+            {"stall_s", finite(o.stall)}, {"activation_peak_reduction", finite(o.activationPeakReduction)},
+            {"ssd_lifetime_years", finite(o.ssdLifetimeYears)}, {"ssd_usd_per_gpu", finite(o.ssdUsdPerGpu)},
+            {"read_bytes_per_gpu", finite(o.bytesRead)}, {"forwarded_bytes_per_gpu", finite(o.bytesForwarded)},
+            {"dropped_bytes_per_gpu", finite(o.bytesDropped)}, {"most_away_bytes", o.mostAway}};
+}
+
 Json layout(const Evaluation &evaluation)
 {
     const Layout &layout = evaluation.layout;
@@ -150,7 +162,7 @@ Json metricsObject(const Evaluation &evaluation)
     json["bubble_fill"] = bubbleFill(m.bubbleFill);
     // What this version does not model is absent from every plan: null, never a made-up zero.
     json["jobs"] = nullptr;
-    json["offload"] = nullptr;
+    json["offload"] = offload(m);
     json["confidence"] = {{"label", m.confidence.label.empty() ? Json(nullptr) : Json(m.confidence.label)},
                           {"iteration_time_low_s", finite(m.confidence.iterationLow)},
                           {"iteration_time_high_s", finite(m.confidence.iterationHigh)}};

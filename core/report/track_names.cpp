@@ -51,6 +51,8 @@ const char *toString(Stream stream)
     case Stream::Collective: return "collective";
     case Stream::Copy: return "copy";
     case Stream::Prefill: return "prefill";
+    case Stream::Store: return "store";
+    case Stream::Load: return "load";
     }
     return "";
 }

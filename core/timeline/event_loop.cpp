@@ -73,6 +73,9 @@ private:
             m_work.pending[task] = m_graph.predBegin[task + 1] - m_graph.predBegin[task] + (follows ? 1 : 0);
         }
         findSuccessors(tasks);
+        m_work.isDropped.assign(m_graph.partner.size(), 0);
+        if (!m_graph.partner.empty())   // whether a task has ended is asked of those that have not
+            std::ranges::fill(m_timeline.end, kNever);
     }
 
     void findSuccessors(std::size_t tasks)
@@ -222,8 +225,29 @@ private:
         m_work.candidates.clear();
     }
 
+    /// A load of what is still on the GPU, or a store that nobody will read.
+    [[nodiscard]] bool isMoot(std::uint32_t task)
+    {
+        const std::uint32_t partner = m_graph.partner.empty() ? kNoSpan : m_graph.partner[task];
+        if (m_graph.kind[task] == WorkKind::OffloadStore && !m_graph.partner.empty()) {
+            if (partner != kNoSpan && m_timeline.end[partner] != kNever && m_timeline.start[partner] <= m_now)
+                m_work.isDropped[task] = 1;
+            return m_work.isDropped[task] != 0;
+        }
+        if (partner == kNoSpan)
+            return false;
+        if (m_timeline.end[partner] > m_now)
+            m_work.isDropped[partner] = 1;   // without effect on a store that runs
+        return m_work.isDropped[partner] != 0;
+    }
+
     void begin(std::uint32_t task)
     {
+        if (isMoot(task)) {
+            m_work.freed.emplace_back(m_now, m_graph.resource[task]);
+            std::ranges::push_heap(m_work.freed, std::greater{});
+            return end(task, m_now);
+        }
         if (isFlow(task)) {
             m_work.active.push_back({task, static_cast<double>(durationOf(task)), 1, m_now, m_now + durationOf(task)});
             joinLinks(m_graph.flows[m_graph.flow[task]]);

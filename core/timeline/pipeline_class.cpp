@@ -37,6 +37,7 @@ void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource, co
     }
     findStages();
     numberOps(task);
+    numberMoves(task);
     numberChannels(task, before);
     numberTail(task);
     resource += static_cast<std::uint32_t>(m_resources.size());
@@ -158,13 +159,27 @@ void PipelineClassTasks::numberOps(std::uint32_t &task)
 void PipelineClassTasks::numberOp(const Op &op, int device, std::uint32_t &task)
 {
     const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
-    if (op.kind == OpKind::Recompute && m_pipeline.ops[slot].recompute <= 0)
+    const std::uint32_t count = tasksOf(op, slot);
+    if (count == 0)
         return;
-    if (isRecomputed(op, slot))
-        ++task;
+    task += count;
     if (isForward(op.kind) || makesGradient(op.kind))
-        numberResult(op, slot, task);
-    ++task;
+        numberResult(op, slot, task - 1);
+}
+
+/// Tasks of an operation that shares none.
+std::uint32_t PipelineClassTasks::tasksOf(const Op &op, std::size_t slot) const
+{
+    if (op.kind == OpKind::Recompute && m_pipeline.ops[slot].recompute <= 0)
+        return 0;
+    const bool recomputes = isRecomputed(op, slot);
+    const std::vector<OffloadSegment> *segments = segmentsOf(op, slot);
+    if (!segments)
+        return recomputes ? 2 : 1;
+    auto count = static_cast<std::uint32_t>(segments->size());
+    if (recomputes)
+        count += static_cast<std::uint32_t>(std::ranges::count_if(*segments, [](const OffloadSegment &s) { return s.recompute > 0; }));
+    return count;
 }
 
 void PipelineClassTasks::numberResult(const Op &op, std::size_t slot, std::uint32_t task)

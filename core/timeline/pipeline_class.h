@@ -16,6 +16,7 @@ public:
     void number(std::uint32_t &task, std::uint32_t &resource, const PipelineClassTasks *before);
     [[nodiscard]] const std::vector<Resource> &resources() const { return m_resources; }
     [[nodiscard]] bool hasPairs() const { return m_hasPairs; }
+    [[nodiscard]] bool offloads() const { return !m_moves.empty(); }
 
     /// Appends the tasks. Errors: Internal where an operation needs one that the program lacks or has too late.
     [[nodiscard]] Expected<void> write(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes) const;
@@ -38,6 +39,16 @@ private:
         std::size_t resource = 0;
     };
 
+    /// What one segment of one micro-batch keeps, on its way out and back.
+    struct Move { std::uint32_t segment; std::uint32_t made; std::uint32_t needed; std::uint32_t load; const Op *op; };
+    struct DeviceMoves {           // of one device
+        std::vector<Move> stores;  // in the order of the forwards
+        std::vector<std::uint32_t> loads;      // indices of stores, in the order in which they are asked for
+        std::vector<std::uint32_t> triggers;   // of each load: the task at whose end it is asked for, kNoSpan: at once
+        std::uint32_t firstStore = 0, firstLoad = 0;   // task numbers
+    };
+    struct StoredRange { std::uint32_t first = 0, count = 0; };   // in DeviceMoves::stores
+
     [[nodiscard]] std::size_t cell(int q, int microBatch) const
     {
         return static_cast<std::size_t>(q) * static_cast<std::size_t>(m_microBatches) + static_cast<std::size_t>(microBatch);
@@ -52,9 +63,17 @@ private:
     void numberOp(const Op &op, int device, std::uint32_t &task);
     void numberResult(const Op &op, std::size_t slot, std::uint32_t task);
     void numberTail(std::uint32_t &task);
+    [[nodiscard]] const std::vector<OffloadSegment> *segmentsOf(const Op &op, std::size_t slot) const;
+    [[nodiscard]] std::uint32_t tasksOf(const Op &op, std::size_t slot) const;
+    void findMoves();
+    void findStores(DeviceMoves &moves, const std::vector<Op> &order, std::size_t place, int device, std::uint32_t task);
+    void findLoads(DeviceMoves &moves, const Op &op, int device, std::uint32_t task, std::uint32_t trackFirst);
+    void numberMoves(std::uint32_t &task);
 
     struct Writer;
     bool writeOp(Writer &writer, const Op &op, int device) const;
+    bool writeSegments(Writer &writer, const Op &op, int device, const std::vector<OffloadSegment> &segments) const;
+    void writeMoves(Writer &writer, int device) const;
     bool writePair(Writer &writer, const Op &forward, const Op &backward, int device) const;
     bool dependOn(Writer &writer, int q, const Op &op) const;
     bool dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const;
@@ -78,6 +97,9 @@ private:
     std::vector<std::uint32_t> m_result[2];    // [cell] -> the forward; the task that makes the gradient for the stage before
     std::vector<std::uint32_t> m_transfer[2];  // [cell] -> its place on the channel; empty without WAN
     std::vector<Channel> m_channels;
+    std::vector<DeviceMoves> m_moves;          // per device; empty where nothing is offloaded
+    std::vector<StoredRange> m_stored;         // [cell]
+    std::vector<std::uint32_t> m_firstSegment; // [device * chunks + chunk]: of all segments in turn
     std::vector<Tail> m_tail;                  // per device
     std::uint32_t m_barrier = kNoSpan;         // the gradient-norm exchange, on the first class only
     std::uint32_t m_firstResource = 0;

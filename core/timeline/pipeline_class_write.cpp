@@ -1,48 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The second pass: tasks with their predecessors, in the order of their numbers.
-#include "core/timeline/pipeline_class.h"
+#include "core/timeline/pipeline_class_writer.h"
 
 #include <algorithm>
 
 namespace trainyard {
-
-namespace {
-
-WorkKind workOf(OpKind kind)
-{
-    return static_cast<WorkKind>(kind);   // the first work kinds are the op kinds, in the same order
-}
-static_assert(static_cast<int>(WorkKind::Recompute) == static_cast<int>(OpKind::Recompute));
-
-} // namespace
-
-struct PipelineClassTasks::Writer {
-    TaskGraph &graph;
-    std::uint32_t resource = 0;
-    std::uint32_t next = 0;        // number of the next task
-
-    void task(WorkKind kind, std::uint32_t durationClass, std::int32_t microBatch = -1, int chunk = 0, std::uint32_t flow = kNoSpan)
-    {
-        graph.kind[next] = kind;
-        graph.resource[next] = resource;
-        graph.durationClass[next] = durationClass;
-        graph.microBatch[next] = microBatch;
-        graph.chunk[next] = static_cast<std::uint16_t>(chunk);
-        graph.predBegin[next] = static_cast<std::uint32_t>(graph.pred.size());
-        if (!graph.flow.empty())
-            graph.flow[next] = flow;
-        ++next;
-    }
-
-    /// Of the task written last.
-    void after(std::uint32_t task, std::uint32_t lagClass = kNoLag)
-    {
-        if (task == kNoSpan)
-            return;
-        graph.pred.push_back(task);
-        graph.lagClass.push_back(lagClass);
-    }
-};
 
 Expected<void> PipelineClassTasks::write(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes) const
 {
@@ -67,7 +29,9 @@ Expected<void> PipelineClassTasks::write(TaskGraph &graph, const std::vector<Pip
             writer.after(tail.gather != kNoSpan ? tail.gather : tail.reduce);
         }
     }
-    // In the order of their numbers: channels, unless another lane has them; pieces; collectives.
+    for (int d = 0; d < m_devices && offloads(); ++d)
+        writeMoves(writer, d);
+    // In the order of their numbers: moves above; channels, unless another lane has them; pieces; collectives.
     for (const Channel &channel : m_channels) {
         if (m_pipeline.lane > 0)
             break;
@@ -98,6 +62,8 @@ bool PipelineClassTasks::writeOp(Writer &writer, const Op &op, int device) const
         return false;
     if (op.kind == OpKind::WeightGrad && m_result[1][cell(q, op.microBatch)] >= writer.next)
         return false;
+    if (const std::vector<OffloadSegment> *segments = segmentsOf(op, slot))
+        return writeSegments(writer, op, device, *segments);
     const OpKind first = isRecomputedNow ? OpKind::Recompute : op.kind;
     writer.task(workOf(first), costs + static_cast<std::uint32_t>(first), op.microBatch, op.chunk);
     if (!dependOn(writer, q, op))

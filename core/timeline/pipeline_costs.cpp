@@ -82,6 +82,38 @@ void writeBoundary(TaskGraph &graph, const PipelineCosts &pipeline, const ClassC
     }
 }
 
+std::uint32_t segmentsOf(const OffloadTimes &offload)
+{
+    std::size_t count = 0;
+    for (const std::vector<OffloadSegment> &segments : offload.ops)
+        count += segments.size();
+    return size32(count);
+}
+
+void writeOffload(TaskGraph &graph, const OffloadTimes &offload, const ClassCosts &at)
+{
+    Nanoseconds *out = graph.durations.data() + at.segments;
+    for (const std::vector<OffloadSegment> &segments : offload.ops)
+        for (const OffloadSegment &segment : segments)
+            for (const Nanoseconds time : {segment.forward, segment.recompute, segment.backward, segment.store, segment.load})
+                *out++ = time;
+    for (std::size_t d = 0; d < offload.paths.size() && !graph.flows.empty(); ++d) {
+        const OffloadPath &path = offload.paths[d];
+        graph.flows[at.paths + 2 * d] = {0, path.storeCap, path.weight, path.storeLinks};
+        graph.flows[at.paths + 2 * d + 1] = {0, path.loadCap, path.weight, path.loadLinks};
+    }
+}
+
+void addOffload(Fingerprint &print, const OffloadTimes &offload)
+{
+    print.add(static_cast<std::uint64_t>(offload.prefetch.ahead) << 2 | (offload.prefetch.atHandOver ? 1u : 0u) | (offload.prefetch.dropsQueued ? 2u : 0u));
+    for (const std::vector<OffloadSegment> &segments : offload.ops) {
+        print.add(segments.size());
+        for (const OffloadSegment &segment : segments)
+            print.add(static_cast<std::uint64_t>(segment.group) << 3 | (segment.staysAtTurn ? 4u : 0u) | (segment.store > 0 ? 1u : 0u) | (segment.recompute > 0 ? 2u : 0u));
+    }
+}
+
 } // namespace
 
 std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
@@ -90,15 +122,17 @@ std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
     std::uint32_t durations = kNoDuration + 1, lags = kNoLag + 1, flows = 0;
     for (std::size_t c = 0; c < layout.size(); ++c) {
         const PipelineCosts &pipeline = costs.classes[c];
-        layout[c] = {durations, 0, 0, lags, 0, flows, 0, 0};
+        layout[c] = {durations, 0, 0, lags, 0, flows, 0, 0, 0, 0};
         layout[c].holds = layout[c].ops + 5 * size32(pipeline.ops.size());
         layout[c].tail = layout[c].holds + 2 * size32(pipeline.boundaries.size());
         layout[c].pairs = layout[c].tail + 3 * size32(pipeline.tail.size());
         layout[c].pieces = layout[c].pairs + size32(pipeline.pairs.size());
-        durations = layout[c].pieces + (pipeline.lanes > 1 ? 4 * size32(pipeline.boundaries.size()) : 0);
+        layout[c].segments = layout[c].pieces + (pipeline.lanes > 1 ? 4 * size32(pipeline.boundaries.size()) : 0);
+        durations = layout[c].segments + kTimesOfSegment * segmentsOf(pipeline.offload);
         layout[c].reduce = layout[c].boundary + 2 * size32(pipeline.boundaries.size());
         lags = layout[c].reduce + size32(pipeline.tail.size() * costs.classes.size());
-        flows += 2 * size32(pipeline.boundaries.size());
+        layout[c].paths = flows + 2 * size32(pipeline.boundaries.size());
+        flows = layout[c].paths + 2 * size32(pipeline.offload.paths.size());
     }
     return layout;
 }
@@ -108,9 +142,9 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
     const std::vector<ClassCosts> layout = layOutCosts(costs);
     const ClassCosts &last = layout.back();
     const PipelineCosts &lastClass = costs.classes.back();
-    graph.durations.resize(last.pieces + (lastClass.lanes > 1 ? 4 * lastClass.boundaries.size() : 0));
+    graph.durations.resize(last.segments + kTimesOfSegment * segmentsOf(lastClass.offload));
     graph.lags.resize(last.reduce + lastClass.tail.size() * costs.classes.size());
-    graph.flows.resize(costs.linkCapacity.empty() ? 0 : last.flows + 2 * lastClass.boundaries.size());
+    graph.flows.resize(costs.linkCapacity.empty() ? 0 : last.paths + 2 * lastClass.offload.paths.size());
     graph.linkCapacity = costs.linkCapacity;
     graph.durations[kOverheadDuration] = costs.overhead;
     graph.durations[kNoDuration] = 0;
@@ -120,6 +154,7 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
         const ClassCosts &at = layout[c];
         for (std::size_t i = 0; i < pipeline.ops.size(); ++i)
             writeOps(&graph.durations[at.ops + 5 * i], pipeline.ops[i]);
+        writeOffload(graph, pipeline.offload, at);
         std::ranges::copy(pipeline.pairs, graph.durations.begin() + at.pairs);
         for (std::size_t q = 0; q < pipeline.boundaries.size(); ++q)
             writeBoundary(graph, pipeline, at, q);
@@ -160,6 +195,8 @@ std::uint64_t topologyFingerprint(const IterationCosts &costs)
             print.add((boundary.isWan ? static_cast<std::uint64_t>(boundary.wanLink + 2) : 0u) << 4
                       | (boundary.scatter[0] > 0 ? 1u : 0u) | (boundary.scatter[1] > 0 ? 2u : 0u)
                       | (boundary.gather[0] > 0 ? 4u : 0u) | (boundary.gather[1] > 0 ? 8u : 0u));
+        if (!pipeline.offload.isEmpty())
+            addOffload(print, pipeline.offload);
         for (const TailTimes &tail : pipeline.tail)
             print.add((tail.reduce > 0 ? 1u : 0u) | (tail.optimizer > 0 ? 2u : 0u) | (tail.gather > 0 ? 4u : 0u));
     }

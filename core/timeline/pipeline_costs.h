@@ -19,7 +19,12 @@ struct ClassCosts {
     std::uint32_t flows = 0;       // flows [boundary * 2 + direction]
     std::uint32_t pairs = 0;       // durations, as PipelineCosts::pairs
     std::uint32_t pieces = 0;      // durations [(boundary * 2 + direction) * 2 + {scatter, gather}]; of lanes only
+    std::uint32_t segments = 0;    // durations [segment * 5 + {forward, recompute, backward, store, load}], ops in turn
+    std::uint32_t paths = 0;       // flows [device * 2 + {store, load}]
 };
+
+inline constexpr std::uint32_t kTimesOfSegment = 5;
+enum SegmentTime : std::uint32_t { kSegmentForward, kSegmentRecompute, kSegmentBackward, kSegmentStore, kSegmentLoad };
 
 [[nodiscard]] std::vector<ClassCosts> layOutCosts(const IterationCosts &costs);
 

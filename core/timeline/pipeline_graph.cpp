@@ -36,6 +36,9 @@ Expected<void> checkSizes(const IterationCosts &costs)
             || program.order.size() != pipeline.tail.size()
             || (!pipeline.pairs.empty() && pipeline.pairs.size() != stages * static_cast<std::size_t>(program.shape.chunks)))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "costs that do not fit the program's shape", ""});
+        if (const OffloadTimes &offload = pipeline.offload; !offload.isEmpty()
+            && (offload.ops.size() != stages || offload.paths.size() != pipeline.tail.size() || !pipeline.pairs.empty() || program.rule != OrderRule::Strict))
+            return std::unexpected(Error{ErrorCode::Internal, "schedule", "offloading that does not fit the program", ""});
     }
     return {};
 }
@@ -73,6 +76,8 @@ void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, 
         graph.pairedMicroBatch.assign(tasks, -1);
         graph.pairedChunk.assign(tasks, 0);
     }
+    if (std::ranges::any_of(classes, &PipelineClassTasks::offloads))
+        graph.partner.assign(tasks, kNoSpan);
     graph.predBegin.resize(tasks + 1);
     graph.pred.reserve(tasks + tasks / 2);
     graph.lagClass.reserve(tasks + tasks / 2);

@@ -5,6 +5,7 @@
 // (gradient reduction, optimizer, parameter gather). All times in nanoseconds.
 
 #include "core/schedule/program.h"
+#include "core/timeline/offload_times.h"
 #include "core/timeline/task_graph.h"
 
 namespace trainyard {
@@ -57,6 +58,7 @@ struct PipelineCosts {             // of one class of equal pipelines
     std::vector<Nanoseconds> pairs;
     std::vector<BoundaryTimes> boundaries;   // [virtual stage q], q < virtualStages - 1
     std::vector<TailTimes> tail;   // [device]
+    OffloadTimes offload;          // only where the program is strict and pairs nothing
 };
 
 struct IterationCosts {

@@ -54,6 +54,10 @@ struct TaskGraph {
     std::vector<std::uint16_t> pairedChunk;
     std::vector<std::uint32_t> flow;           // index into flows, or kNoSpan; empty where the graph has no flow
     std::vector<std::int64_t> priority;        // lower first; used on Priority resources; empty where there is none
+    // Of a load its store: where that has not ended when the load's turn comes, the data are still there and the load takes
+    // no time, and a store that has not begun is dropped. Of a store the task whose start drops it too, or kNoSpan. Such
+    // tasks lie on Priority resources. Empty where nothing is offloaded.
+    std::vector<std::uint32_t> partner;
     // predecessors of task i: pred[predBegin[i] .. predBegin[i+1]), each with the lag that starts at its end;
     // a negative lag lets the task start before its predecessor ends
     std::vector<std::uint32_t> predBegin, pred, lagClass;

@@ -26,7 +26,7 @@ inline constexpr int kWorkKindCount = 16;
 /// Work that keeps the GPU's compute units busy for training (recompute included, prefill not).
 [[nodiscard]] bool isTrainingCompute(WorkKind kind);
 
-enum class Stream : std::uint8_t { Compute, Wan, Collective, Copy, Prefill };
+enum class Stream : std::uint8_t { Compute, Wan, Collective, Copy, Prefill, Store, Load };   // the last two: activations that leave the GPU and return
 
 struct Track {
     Stream stream = Stream::Compute;

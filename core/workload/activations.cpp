@@ -2,9 +2,10 @@
 // What a layer keeps for its backward pass, tensor by tensor, and what exists beside that while it runs. Bytes of one token
 // on one GPU; `e` is the size of an activation element, `w` of an input kept for a weight gradient. Sources of every line in
 // docs/model.md, "Activations".
-#include "core/workload/model_math.h"
+#include "core/workload/saved_tensors.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace trainyard {
 
@@ -22,31 +23,68 @@ public:
 
     [[nodiscard]] double input() const { return e * m_model.hidden / m_whole; }
 
-    /// Everything from forward to backward but what selective recomputation of the attention core spares.
-    [[nodiscard]] double kept(bool sparesCore) const
+    /// Everything from forward to backward but what selective recomputation of the attention core spares: calls
+    /// visit(name, child, elements, bytes of an element, references) for each tensor in the order in which they are made.
+    template <class Visit>
+    void forEachKept(bool sparesCore, Visit visit) const
     {
-        const double h = m_model.hidden;
-        // Inputs and outputs of both norms. The second output feeds router and experts too, which take 16 bits.
-        double bytes = ((2 * e + w + (m_isExpert ? e : w)) * h + (m_masks ? 2 * h : 0)) / m_whole;
-        bytes += attention() + (sparesCore ? 0 : core());
-        if (m_isExpert)
-            return bytes + 10.0 * m_model.experts / m_whole + mlp(m_model.sharedExpertFfn) / m_split + routed();
-        return bytes + mlp(m_model.ffn) / m_split;
+        using enum LayerChild;
+        const double h = m_model.hidden / m_whole;
+        visit("attention norm input", Attention, h, e, 1);
+        visit("attention norm output", Attention, h, w, 1);
+        attention(visit);
+        if (!sparesCore)
+            core(visit);
+        if (m_masks)
+            visit("attention dropout mask", Attention, h, 1, 1);
+        visit("MLP norm input", Mlp, h, e, 1);
+        // Feeds router and experts too, which take 16 bits.
+        visit("MLP norm output", Mlp, h, m_isExpert ? e : w, m_isExpert ? 2 : 1);
+        if (m_isExpert) {
+            visit("router logits and probabilities", Mlp, m_model.experts / m_whole, 10, 1);
+            routed(visit);
+        }
+        if (const double width = m_isExpert ? m_model.sharedExpertFfn : m_model.ffn; width > 0)
+            mlp(visit, width / m_split);
+        if (m_masks)
+            visit("MLP dropout mask", Mlp, h, 1, 1);
     }
 
     /// Op-level selective checkpointing: of the products q, k, v, o, gate, up, down every second is computed again; the
     /// attention output is kept. A compiler drops the last product's output, which backward does not read.
+    template <class Visit>
+    void forEachKeptByOperator(Visit visit) const
+    {
+        using enum LayerChild;
+        const ModelSpec &m = m_model;
+        visit("layer input", Attention, m.hidden / m_whole, e, 1);
+        if (m.attention == AttentionKind::Latent) {
+            visit("query and attention output", Attention, (m.latent.queryRank + m.heads * 2.0 * m.latent.valueDim) / m_split, e, 1);
+        } else {
+            visit("query and attention output", Attention, 2.0 * m.heads * m.headDim / m_split, e, 1);
+            visit("key", Attention, keyValue() / 2 / e / m_split, e, 1);
+        }
+        core(visit);
+        const double width = m_isExpert ? m.sharedExpertFfn : m.ffn;
+        visit("MLP products", Mlp, width / m_split, e, 1);
+        if (!m_stack.compiled)
+            visit("layer output", Mlp, m.hidden / m_whole, e, 1);
+        if (m_isExpert)
+            visit("expert products", Mlp, m_copies * (m.hidden * m_shape.expertTensor + m.expertFfn), e, 1);
+    }
+
+    /// Bytes of all of them.
+    [[nodiscard]] double kept(bool sparesCore) const
+    {
+        double bytes = 0;
+        forEachKept(sparesCore, [&](const char *, LayerChild, double elements, double size, int) { bytes += elements * size; });
+        return bytes;
+    }
     [[nodiscard]] double keptByOperator() const
     {
-        const ModelSpec &m = m_model;
-        double bytes = input() + (m_stack.compiled ? 0 : input());
-        if (m.attention == AttentionKind::Latent)
-            bytes += e * (m.latent.queryRank + m.heads * 2.0 * m.latent.valueDim) / m_split;
-        else
-            bytes += (e * 2.0 * m.heads * m.headDim + keyValue() / 2) / m_split;
-        bytes += core();
-        const double width = m_isExpert ? m.sharedExpertFfn : m.ffn;
-        return bytes + e * width / m_split + m_copies * e * (m.hidden * m_shape.expertTensor + m.expertFfn);
+        double bytes = 0;
+        forEachKeptByOperator([&](const char *, LayerChild, double elements, double size, int) { bytes += elements * size; });
+        return bytes;
     }
 
     /// Outputs of both norms; of the activation functions: what backward can make again by one cheap kernel.
@@ -85,7 +123,7 @@ public:
         const double gate = m.gatedFfn ? 2 : 1;
         const double inner = m_isExpert ? m_copies * e * (m.hidden + gate * m.expertFfn) + gate * e * m.sharedExpertFfn / m_split
                                         : gate * e * m.ffn / m_split;
-        const double freed = m_isExpert ? routed() : mlp(m.ffn) / m_split;
+        const double freed = m_isExpert ? sumOf([&](auto visit) { routed(visit); }) : sumOf([&](auto visit) { mlp(visit, m.ffn); }) / m_split;
         const double heads = m.attention == AttentionKind::Latent
             ? m.heads * e * (2.0 * m.latent.nopeDim + 2.0 * m.latent.ropeDim + m.latent.valueDim)
             : e * m.heads * m.headDim + keyValue();
@@ -102,38 +140,73 @@ private:
         return 2 * e * m_model.kvHeads * m_model.headDim * std::max(1.0, m_shape.tensor / static_cast<double>(m_model.kvHeads));
     }
 
-    [[nodiscard]] double attention() const
+    template <class Tensors>
+    [[nodiscard]] static double sumOf(Tensors tensors)
     {
+        double bytes = 0;
+        tensors([&](const char *, LayerChild, double elements, double size, int) { bytes += elements * size; });
+        return bytes;
+    }
+
+    template <class Visit>
+    void attention(Visit &visit) const
+    {
+        using enum LayerChild;
         const double a = m_model.heads;
         const bool isLatent = m_model.attention == AttentionKind::Latent;
-        const double output = a * (isLatent ? m_model.latent.valueDim : m_model.headDim);
-        // Output of the core, which fused attention reads again; its 8-bit copy for the projection; with all-to-all context
-        // parallelism the tensor before the exchange as well.
-        const double outputBytes = e + (w < e ? w : 0) + (m_stack.contextAllToAll && m_shape.context > 1 ? e : 0);
+        const double output = a * (isLatent ? m_model.latent.valueDim : m_model.headDim) / m_split;
         if (isLatent) {   // compressed query and key-value before and after their norms; Q and K of nope + rope; V
             const LatentAttention &l = m_model.latent;
-            return (e + w) * (l.queryRank + l.keyValueRank) / m_whole
-                + (2 * e * a * (l.nopeDim + l.ropeDim) + (e + outputBytes) * output) / m_split;
+            visit("compressed query and key-value", Attention, (l.queryRank + l.keyValueRank) / m_whole, e, 1);
+            visit("their norms' output", Attention, (l.queryRank + l.keyValueRank) / m_whole, w, 1);
+            visit("query and key", Attention, 2 * a * (l.nopeDim + l.ropeDim) / m_split, e, 1);
+            visit("value", Attention, output, e, 1);
+        } else {
+            visit("query", Attention, output, e, 1);
+            visit("key and value", Attention, keyValue() / e / m_split, e, 1);
         }
-        return (e * output + keyValue() + outputBytes * output) / m_split;
+        // Output of the core, which fused attention reads again and the projection keeps too; its 8-bit copy for the
+        // projection; with all-to-all context parallelism the tensor before the exchange as well.
+        visit("attention output", Attention, output, e, w < e ? 1 : 2);
+        if (w < e)
+            visit("quantized attention output", Attention, output, w, 1);
+        if (m_stack.contextAllToAll && m_shape.context > 1)
+            visit("attention output before the exchange", Attention, output, e, 1);
     }
 
     /// The s x s part: log-sum-exp (fp32) of fused attention, or softmax and, with dropout, its mask and output.
-    [[nodiscard]] double core() const
+    template <class Visit>
+    void core(Visit &visit) const
     {
+        using enum LayerChild;
         if (m_stack.flashAttention)
-            return 4.0 * m_model.heads / m_split;
-        return (m_masks ? 2 * e + 1 : e) * m_model.heads * m_shape.sequence / m_split;
+            return visit("log-sum-exp", Attention, m_model.heads / m_split, 4, 1);
+        const double scores = m_model.heads * m_shape.sequence / m_split;
+        visit("softmax", Attention, scores, e, m_masks ? 1 : 2);
+        if (m_masks) {
+            visit("softmax dropout mask", Attention, scores, 1, 1);
+            visit("softmax dropout output", Attention, scores, e, 1);
+        }
     }
 
     /// Inner tensors of an MLP of this width: gate, up and product, or input and output of the activation function.
-    [[nodiscard]] double mlp(double width) const { return ((m_model.gatedFfn ? 2 * e : e) + w) * width; }
+    template <class Visit>
+    void mlp(Visit &visit, double width) const
+    {
+        visit("activation function input", LayerChild::Mlp, (m_model.gatedFfn ? 2 : 1) * width, e, 1);
+        visit("activation function output", LayerChild::Mlp, width, w, 1);
+    }
 
     /// Routed tokens: permuted input, expert tensors, and, where the stack keeps it, the output before un-permutation.
-    [[nodiscard]] double routed() const
+    template <class Visit>
+    void routed(Visit &visit) const
     {
-        const double hidden = (w + (m_stack.storesExpertOutputs ? e : 0)) * m_model.hidden * m_shape.expertTensor;
-        return m_copies * (hidden + mlp(m_model.expertFfn));
+        using enum LayerChild;
+        const double hidden = m_copies * m_model.hidden * m_shape.expertTensor;
+        visit("permuted tokens", Mlp, hidden, w, 1);
+        if (m_stack.storesExpertOutputs)
+            visit("expert outputs", Mlp, hidden, e, 1);
+        mlp(visit, m_copies * m_model.expertFfn);
     }
 
     const ModelSpec &m_model;
@@ -184,6 +257,29 @@ LayerActivations layerActivations(const ModelSpec &model, bool expertLayer, cons
         bytes.kept -= tokens * token.activationOutputs();
     bytes.kept *= shape.keptShare;
     return bytes;
+}
+
+std::vector<SavedTensor> savedTensors(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
+{
+    const LayerTokens token(model, expertLayer, shape, stack);
+    const double tokens = shape.sequence * shape.microBatch / shape.context;
+    std::vector<SavedTensor> tensors;
+    const bool isByTensor = shape.recompute == Recompute::None || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
+    const auto add = [&](const std::string_view name, LayerChild child, double elements, double size, int references) {
+        const bool isAgain = (shape.recomputeNorms && name.ends_with("norm output"))
+            || (shape.recomputeActivationFunction && name == "activation function output");
+        if (isByTensor && isAgain)
+            return;
+        size *= shape.keptShare;
+        tensors.push_back({name.data(), child, tokens * elements, tokens * elements * size, references});
+    };
+    if (shape.recompute == Recompute::Full)
+        add("layer input", LayerChild::Attention, token.input() / shape.elementBytes, shape.elementBytes, 1);
+    else if (shape.recompute == Recompute::Selective && stack.operatorLevelSelective)
+        token.forEachKeptByOperator(add);
+    else
+        token.forEachKept(shape.recompute == Recompute::Selective && !stack.flashAttention, add);
+    return tensors;
 }
 
 double layerActivationBytes(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)

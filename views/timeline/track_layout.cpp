@@ -36,6 +36,8 @@ QString streamName(Stream stream)
     case Stream::Collective: return tr("collectives");
     case Stream::Copy: return tr("copies");
     case Stream::Prefill: return tr("prefill");
+    case Stream::Store: return tr("store");
+    case Stream::Load: return tr("load");
     }
     return {};
 }
@@ -149,7 +151,8 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
         const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan;
         if (isFurtherStream && !options.unfoldStreams) {
             // Prefill and collectives explain where the stage idles, so they lie behind its bars; copies wait for unfolding.
-            if (track.stream != Stream::Copy && !rows.empty() && rows.back().datacenter == datacenter)
+            const bool isCopy = track.stream == Stream::Copy || track.stream == Stream::Store || track.stream == Stream::Load;
+            if (!isCopy && !rows.empty() && rows.back().datacenter == datacenter)
                 rows.back().tracks.push_back(index);
             continue;
         }

@@ -157,6 +157,8 @@ public:
             p.memory.recomputeLayers = whole(0, 40), p.memory.savedActivationBits = whole(1, 16);
         if (coin())
             p.memory.offloadFraction = real(0, 1);
+        if (coin())
+            p.memory.offloadMinElements = whole(0, 9999999), p.memory.offloadGroup = whole(1, 9), p.memory.offloadAhead = whole(1, 4);
         p.wan.sharing = one(WanSharing::Temporal);
         if (coin())
             p.wan.tcpConnections = whole(1, 300);

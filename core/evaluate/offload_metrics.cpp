@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/metrics.h"
+
+#include "core/offload/ssd_life.h"
+
+#include <algorithm>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+/// Bytes that one GPU of a stage writes, the class that writes most.
+double writtenBy(const OffloadedMemory &offloaded, int stage)
+{
+    double most = 0;
+    for (const std::vector<HeldOverTime> &stages : offloaded)
+        most = std::max(most, stages[std::size_t(stage)].use.written);
+    return most;
+}
+
+/// Of each pool, the node that writes most: bytes of an iteration.
+std::map<std::pair<int, int>, double> busiestNodes(const Workload &workload, const OffloadedMemory &offloaded)
+{
+    std::map<std::tuple<int, int, int>, double> nodes;
+    for (const GpuRun &run : workload.layout.runs) {
+        const int size = workload.pool({run.datacenter, run.pool}).gpusPerNode;
+        for (int gpu = run.firstGpu; gpu < run.firstGpu + run.gpus;) {
+            const int next = std::min((gpu / size + 1) * size, run.firstGpu + run.gpus);
+            nodes[{run.datacenter, run.pool, gpu / size}] += (next - gpu) * writtenBy(offloaded, run.stage);
+            gpu = next;
+        }
+    }
+    std::map<std::pair<int, int>, double> pools;
+    for (const auto &[node, bytes] : nodes) {
+        double &most = pools[{std::get<0>(node), std::get<1>(node)}];
+        most = std::max(most, bytes);
+    }
+    return pools;
+}
+
+/// Life of the drives that wear out first, and what the dearest cost for each GPU.
+void addDrives(OffloadMetrics &metrics, const Workload &workload, const OffloadedMemory &offloaded, Seconds iteration)
+{
+    for (const auto &[at, bytes] : busiestNodes(workload, offloaded)) {
+        const Pool &pool = workload.pool({at.first, at.second});
+        if (!pool.ssd)
+            continue;
+        const Ssd &ssd = *pool.ssd;
+        if (ssd.endurancePb > 0 && bytes > 0) {
+            const DriveWear wear{Bytes{ssd.endurancePb * 1e15}, DriveWear{}.ratedAmplification, ssd.writeAmplification, ssd.retentionGain};
+            const double years = lifetimeYears(wear, Bytes{bytes}, iteration);
+            metrics.ssdLifetimeYears = std::min(metrics.ssdLifetimeYears.value_or(years), years);
+        }
+        if (ssd.usd > 0)
+            metrics.ssdUsdPerGpu = std::max(metrics.ssdUsdPerGpu.value_or(0), ssd.usd / pool.gpusPerNode);
+    }
+}
+
+} // namespace
+
+void addOffloadMetrics(Metrics &metrics, const Workload &workload, const OffloadedMemory &offloaded)
+{
+    if (offloaded.empty() || !metrics.iterationTime)
+        return;
+    OffloadMetrics result;
+    double highest = 0;
+    for (const std::vector<HeldOverTime> &stages : offloaded) {
+        for (const HeldOverTime &held : stages) {
+            if (held.use.written > result.bytesPerGpu) {
+                result.bytesPerGpu = held.use.written;
+                result.bytesRead = held.use.read;
+                result.bytesForwarded = held.use.forwarded;
+            }
+            result.bytesDropped = std::max(result.bytesDropped, held.use.dropped);
+            result.mostAway = std::max(result.mostAway, std::int64_t(held.mostAway));
+            if (held.peakWithout > highest) {
+                highest = held.peakWithout;
+                result.activationPeakReduction = 1 - held.peak / held.peakWithout;
+            }
+        }
+    }
+    const Seconds iteration{*metrics.iterationTime};
+    result.requiredWriteGBps = requiredWriteBandwidth(Bytes{result.bytesPerGpu}, iteration).value * 1e-9;
+    result.stall = metrics.breakdown ? metrics.breakdown->offloadStall : 0;
+    if (workload.plan->memory.activationOffload == ActivationOffload::Ssd)
+        addDrives(result, workload, offloaded, iteration);
+    metrics.offload = result;
+}
+
+} // namespace trainyard

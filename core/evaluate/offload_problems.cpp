@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/offload_problems.h"
+
+#include "core/offload/settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+std::string poolKey(int datacenter, int pool, const char *key)
+{
+    return "cluster.datacenters[" + std::to_string(datacenter) + "].pools[" + std::to_string(pool) + "]." + key;
+}
+
+/// Pools that serve a stage and have nowhere to put its activations.
+bool addMissingDrives(std::vector<Problem> &problems, const Workload &workload, const OffloadSettings &settings)
+{
+    std::vector<std::pair<int, int>> named;
+    for (const GpuRun &run : workload.layout.runs) {
+        const std::pair at(run.datacenter, run.pool);
+        const Pool &pool = workload.pool({run.datacenter, run.pool});
+        const PoolRates rates = poolRates(pool, workload.gpu({run.datacenter, run.pool}), settings);
+        const bool hasWay = rates.gpu > 0 && rates.nodeWrite.value_or(1) > 0 && rates.nodeRead.value_or(1) > 0;
+        if (hasWay || std::ranges::find(named, at) != named.end())
+            continue;
+        named.push_back(at);
+        problems.push_back({Severity::Warning, "Pool " + pool.id + " has no " + (rates.nodeWrite ? "drives" : "way to host memory") + ": its activations stay on the GPU",
+                            poolKey(at.first, at.second, rates.nodeWrite ? "ssd" : "host"), {}});
+    }
+    return !named.empty();
+}
+
+/// All GPUs of the fullest node at once against the memory of a node, where the plan says how much that is.
+void addHostMemory(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
+{
+    std::map<std::tuple<int, int, int>, double> nodes;
+    for (const GpuRun &run : workload.layout.runs) {
+        const int size = workload.pool({run.datacenter, run.pool}).gpusPerNode;
+        for (int gpu = run.firstGpu; gpu < run.firstGpu + run.gpus; ++gpu)
+            nodes[{run.datacenter, run.pool, gpu / size}] += double(evaluation.metrics.memory->perStage[std::size_t(run.stage)].offloaded);
+    }
+    std::map<std::pair<int, int>, double> fullest;
+    for (const auto &[node, bytes] : nodes) {
+        double &most = fullest[{std::get<0>(node), std::get<1>(node)}];
+        most = std::max(most, bytes);
+    }
+    constexpr double kGib = 1024.0 * 1024 * 1024;
+    for (const auto &[at, bytes] : fullest) {
+        const Pool &pool = workload.pool({at.first, at.second});
+        if (pool.host && pool.host->memoryGib > 0 && bytes > pool.host->memoryGib * kGib)
+            problems.push_back({Severity::Blocking,
+                                "Activations of a node of pool " + pool.id + " take " + std::to_string(std::llround(bytes / kGib)) + " GiB of its "
+                                    + std::to_string(std::llround(pool.host->memoryGib)) + " GiB of host memory",
+                                poolKey(at.first, at.second, "host.memory_gib"), {}});
+    }
+}
+
+void addRetention(std::vector<Problem> &problems, const Workload &workload)
+{
+    std::vector<std::pair<int, int>> named;
+    for (const GpuRun &run : workload.layout.runs) {
+        const std::pair at(run.datacenter, run.pool);
+        const Pool &pool = workload.pool({run.datacenter, run.pool});
+        if (!pool.ssd || pool.ssd->retentionGain <= 1 || std::ranges::find(named, at) != named.end())
+            continue;
+        named.push_back(at);
+        problems.push_back({Severity::Note,
+                            "The life of the drives of pool " + pool.id + " counts on cells that hold data for a day: what lies on them without power for longer may be lost",
+                            poolKey(at.first, at.second, "ssd.retention_gain"), {}});
+    }
+}
+
+} // namespace
+
+void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
+{
+    const OffloadSettings settings = offloadSettings(*workload.plan);
+    if (settings.target == ActivationOffload::None)
+        return;
+    if (const std::string why = whyActivationsStay(*workload.plan); !why.empty()) {
+        problems.push_back({Severity::Warning, why, "memory.activation_offload", {}});
+        return;
+    }
+    if (workload.plan->memory.offloadPolicy != OffloadPolicy::SsdTrain)
+        problems.push_back({Severity::Warning, "Only whole tensors are offloaded in this version: the choice is that of ssdtrain", "memory.offload_policy", {}});
+    const bool isMissing = addMissingDrives(problems, workload, settings);
+    const auto &offload = evaluation.metrics.offload;
+    if (!isMissing && offload && offload->mostAway == 0 && settings.fraction.value_or(1) > 0)
+        problems.push_back({Severity::Note, "No activation can leave and be back in time: all stay on the GPU", "memory.activation_offload", {}});
+    if (settings.target == ActivationOffload::Host && evaluation.metrics.memory)
+        addHostMemory(problems, evaluation, workload);
+    if (settings.target == ActivationOffload::Ssd)
+        addRetention(problems, workload);
+}
+
+} // namespace trainyard

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/memory/offload_replay.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace trainyard {
+
+namespace {
+
+/// At one instant what ends comes before what begins.
+enum class Order : std::uint8_t { Ends, Begins, Runs };
+
+struct Change {
+    Nanoseconds time = 0;
+    Order order = Order::Begins;
+    double activations = 0, ends = 0, loss = 0, forWeightGrads = 0, inFlight = 0;
+    double away = 0;
+    const Transient *beside = nullptr;   // of the operation that starts (Runs) or ends (Ends)
+};
+
+/// What exists beside the kept tensors while the backward of a segment runs. What the operations before it have freed of
+/// the chunk is no longer counted, so only the segment's own part is taken off.
+Transient besideOf(const ChunkMemory &chunk, const SegmentBytes &segment, bool isSpared)
+{
+    Transient worst;
+    bool isFirst = true;
+    const auto consider = [&](Transient t) {
+        if (isFirst || t.total() > worst.total())
+            worst = t;
+        isFirst = false;
+    };
+    if (segment.hasHead)
+        consider(chunk.atHead);
+    if (segment.hasLayers) {
+        Transient t = chunk.atLayers;
+        t.recomputed = isSpared ? 0 : t.recomputed;
+        t.logits = segment.hasHead ? t.logits : 0;
+        consider(t);
+    }
+    if (segment.hasEmbedding) {
+        Transient t = chunk.atEmbedding;
+        t.kept = -std::min(-t.kept, segment.offloaded + segment.resident);
+        t.logits = segment.hasHead ? t.logits : 0;
+        consider(t);
+    }
+    return worst;
+}
+
+class OffloadReplay {
+public:
+    OffloadReplay(const Timeline &timeline, const StageOffload &offload, const std::vector<ChunkMemory> &chunks, const Program &program, int stage, bool isRecomputing)
+        : m_timeline(timeline), m_chunks(chunks), m_spared(program, stage, chunks, isRecomputing), m_microBatches(std::size_t(program.shape.microBatches)),
+          m_segments(offload.chunks)
+    {
+        for (auto &segments : m_segments)
+            if (segments.empty())
+                segments.emplace_back();   // a chunk without layers
+        for (std::size_t c = 0; c < m_segments.size(); ++c)
+            for (const bool isSpared : {false, true}) {
+                auto &row = m_beside.emplace_back();
+                for (const SegmentBytes &segment : m_segments[c])
+                    row.push_back(besideOf(chunks[c], segment, isSpared));
+            }
+        const std::size_t cells = m_segments.size() * m_microBatches;
+        for (auto *counts : {&m_forwards, &m_backwards, &m_stores, &m_loads, &m_loadCount})
+            counts->assign(cells, 0);
+        m_forwarded.resize(cells);
+    }
+
+    HeldOverTime run(int pipelineClass, int stage)
+    {
+        std::vector<const Track *> compute, stores, loads;
+        for (const Track &track : m_timeline.tracks) {
+            if (track.pipelineClass != pipelineClass || track.stage != stage || track.first == track.last)
+                continue;
+            if (track.stream == Stream::Compute)
+                compute.push_back(&track);
+            else if (track.stream == Stream::Store)
+                stores.push_back(&track);
+            else if (track.stream == Stream::Load)
+                loads.push_back(&track);
+        }
+        const auto each = [&](const std::vector<const Track *> &tracks, auto visit) {
+            for (const Track *track : tracks)
+                for (std::uint32_t span = track->first; span < track->last; ++span)
+                    visit(span);
+        };
+        each(loads, [&](std::uint32_t span) { ++m_loadCount[cell(span)]; });
+        each(loads, [&](std::uint32_t span) { addLoad(span); });
+        each(stores, [&](std::uint32_t span) { addStore(span); });
+        each(compute, [&](std::uint32_t span) { addWork(span); });
+        sum();
+        return std::move(m_result);
+    }
+
+private:
+    [[nodiscard]] std::size_t cell(std::uint32_t span) const
+    {
+        return std::size_t(m_timeline.chunk[span]) * m_microBatches + std::size_t(m_timeline.microBatch[span]);
+    }
+    [[nodiscard]] const std::vector<SegmentBytes> &segmentsOf(std::uint32_t span) const { return m_segments[m_timeline.chunk[span]]; }
+    [[nodiscard]] bool isMoot(std::uint32_t span) const { return m_timeline.start[span] == m_timeline.end[span]; }
+
+    /// The n-th segment of a chunk that leaves.
+    [[nodiscard]] std::size_t leaving(std::uint32_t span, std::size_t n) const
+    {
+        const auto &segments = segmentsOf(span);
+        std::size_t k = 0;
+        for (;; ++k)
+            if (segments[k].offloaded > 0 && n-- == 0)
+                return k;
+    }
+
+    /// Loads of a micro-batch come last segment first, the last one being the last that was stored.
+    void addLoad(std::uint32_t span)
+    {
+        const std::size_t at = cell(span);
+        const std::size_t n = m_loadCount[at] - 1 - m_loads[at]++;
+        const double bytes = segmentsOf(span)[leaving(span, n)].offloaded;
+        auto &forwarded = m_forwarded[at];
+        forwarded.resize(m_loadCount[at]);
+        forwarded[n] = isMoot(span);
+        if (isMoot(span))
+            return;
+        m_result.use.read += bytes;
+        m_changes.push_back({.time = m_timeline.start[span], .order = Order::Begins, .away = -bytes});
+    }
+
+    void addStore(std::uint32_t span)
+    {
+        const std::size_t at = cell(span), n = m_stores[at]++;
+        const double bytes = segmentsOf(span)[leaving(span, n)].offloaded;
+        if (isMoot(span)) {
+            m_result.use.dropped += bytes;
+            return;
+        }
+        m_result.use.written += bytes;
+        if (n < m_forwarded[at].size() && m_forwarded[at][n]) {
+            m_result.use.forwarded += bytes;
+            return;
+        }
+        m_changes.push_back({.time = m_timeline.end[span], .order = Order::Ends, .away = bytes});
+    }
+
+    void addWork(std::uint32_t span)
+    {
+        switch (m_timeline.kind[span]) {
+        case WorkKind::Forward: return addForward(span);
+        case WorkKind::Recompute: return addBeside(span, m_segments[m_timeline.chunk[span]].size() - 1 - m_backwards[cell(span)]);
+        case WorkKind::Backward:
+        case WorkKind::InputGrad: return addBackward(span);
+        case WorkKind::WeightGrad:
+            m_changes.push_back({.time = m_timeline.end[span], .order = Order::Ends, .forWeightGrads = -m_chunks[m_timeline.chunk[span]].forWeightGrads});
+            return;
+        default: return;
+        }
+    }
+
+    [[nodiscard]] bool isSpared(std::uint32_t span) const { return m_spared.isWhole(m_timeline.chunk[span], m_timeline.microBatch[span]); }
+
+    /// What the whole operation holds beside its segments, counted with the first.
+    [[nodiscard]] Change firstOf(std::uint32_t span, double sign) const
+    {
+        const ChunkMemory &c = m_chunks[m_timeline.chunk[span]];
+        return {.activations = sign * (isSpared(span) ? c.whole - c.kept : 0), .ends = sign * c.ends, .inFlight = sign / double(m_chunks.size())};
+    }
+
+    void addForward(std::uint32_t span)
+    {
+        const std::size_t k = m_forwards[cell(span)]++;
+        const SegmentBytes &segment = segmentsOf(span)[k];
+        const ChunkMemory &c = m_chunks[m_timeline.chunk[span]];
+        Change change = k == 0 ? firstOf(span, 1) : Change{};
+        change.time = segment.hasHead ? m_timeline.start[span] : m_timeline.end[span];
+        change.activations += segment.offloaded + segment.resident;
+        change.loss = segment.hasHead ? c.loss : 0;
+        m_changes.push_back(change);
+        if (segment.hasHead)
+            addBeside(span, c.forward);
+    }
+
+    void addBackward(std::uint32_t span)
+    {
+        const auto &segments = segmentsOf(span);
+        const std::size_t k = segments.size() - 1 - m_backwards[cell(span)]++;
+        const SegmentBytes &segment = segments[k];
+        const ChunkMemory &c = m_chunks[m_timeline.chunk[span]];
+        addBeside(span, k);
+        Change change = k == 0 ? firstOf(span, -1) : Change{};
+        change.time = m_timeline.end[span];
+        change.order = Order::Ends;
+        change.activations -= segment.offloaded + segment.resident;
+        change.loss = segment.hasHead ? -c.loss : 0;
+        if (m_timeline.kind[span] == WorkKind::InputGrad)
+            change.forWeightGrads = c.kept > 0 ? c.forWeightGrads * (segment.offloaded + segment.resident) / c.kept : k == 0 ? c.forWeightGrads : 0;
+        m_changes.push_back(change);
+    }
+
+    void addBeside(std::uint32_t span, std::size_t segment)
+    {
+        addBeside(span, m_beside[2 * m_timeline.chunk[span] + (isSpared(span) ? 1 : 0)][segment]);
+    }
+    void addBeside(std::uint32_t span, const Transient &beside)
+    {
+        m_changes.push_back({.time = m_timeline.start[span], .order = Order::Runs, .beside = &beside});
+        m_changes.push_back({.time = m_timeline.end[span], .order = Order::Ends, .beside = &beside});
+    }
+
+    void sum()
+    {
+        std::ranges::stable_sort(m_changes, {}, [](const Change &c) { return std::tuple(c.time, c.order); });
+        Held held;
+        double away = 0;
+        m_result.steps.push_back({0, 0, 0});
+        for (const Change &change : m_changes) {
+            held.activations += change.activations;
+            held.ends += change.ends;
+            held.loss += change.loss;
+            held.forWeightGrads += change.forWeightGrads;
+            held.inFlight += change.inFlight;
+            away += change.away;
+            if (change.beside)
+                held.beside = change.order == Order::Runs ? *change.beside : Transient{};
+            const double without = held.total(), with = without - away;
+            m_result.mostAway = std::max(m_result.mostAway, away);
+            m_result.peakWithout = std::max(m_result.peakWithout, without);
+            if (with > m_result.peak) {
+                m_result.peak = with;
+                m_result.fullest = held;
+                m_result.fullest.activations -= away;
+            }
+            HeldOverTime::Step &last = m_result.steps.back();
+            if (last.time == change.time)
+                last = {change.time, with, without};
+            else if (last.with != with || last.without != without)
+                m_result.steps.push_back({change.time, with, without});
+        }
+    }
+
+    const Timeline &m_timeline;
+    const std::vector<ChunkMemory> &m_chunks;
+    Replay m_spared;
+    std::size_t m_microBatches;
+    std::vector<std::vector<SegmentBytes>> m_segments;       // [chunk]
+    std::vector<std::vector<Transient>> m_beside;            // [2 * chunk + spared][segment]
+    // per chunk and micro-batch: spans seen so far
+    std::vector<std::size_t> m_forwards, m_backwards, m_stores, m_loads, m_loadCount;
+    std::vector<std::vector<bool>> m_forwarded;              // the loads that took no time
+    std::vector<Change> m_changes;
+    HeldOverTime m_result;
+};
+
+} // namespace
+
+HeldOverTime heldOverTime(const Timeline &timeline, int pipelineClass, int stage, const StageOffload &offload,
+                          const std::vector<ChunkMemory> &chunks, const Program &program, bool isRecomputing)
+{
+    return OffloadReplay(timeline, offload, chunks, program, stage, isRecomputing).run(pipelineClass, stage);
+}
+
+} // namespace trainyard

@@ -1,0 +1,36 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What micro-batches hold on one GPU over time where activations leave between forward and backward: the spans of the
+// timeline turned into bytes, with what has left and as if everything had stayed. Peaks, curves and the bytes moved all
+// come from here, so they agree. Equations in docs/model.md, "Activation offload".
+
+#include "core/memory/replay.h"
+#include "core/offload/stage_offload.h"
+#include "core/timeline/timeline.h"
+
+#include <vector>
+
+namespace trainyard {
+
+/// Bytes of one GPU in one iteration. What was to leave = written + dropped; written = read + forwarded.
+struct OffloadUse {
+    double written = 0, read = 0;
+    double forwarded = 0;          // needed while the store ran: taken from GPU memory
+    double dropped = 0;            // needed before the store began: never written
+};
+
+struct HeldOverTime {
+    struct Step { Nanoseconds time; double with, without; };   // from then on; bytes with offloading, and without
+    std::vector<Step> steps;
+    Held fullest;                  // at the highest point, and what was away then, as part of fullest.activations
+    double peak = 0, peakWithout = 0;
+    double mostAway = 0;           // bytes outside the GPU at once
+    OffloadUse use;
+};
+
+/// Of a stage of a class of pipelines. A segment counts from the end of its forward (the one with the loss from its start) to
+/// the end of its backward, less the time from the end of its store to the start of its load.
+[[nodiscard]] HeldOverTime heldOverTime(const Timeline &timeline, int pipelineClass, int stage, const StageOffload &offload,
+                                        const std::vector<ChunkMemory> &chunks, const Program &program, bool isRecomputing);
+
+} // namespace trainyard

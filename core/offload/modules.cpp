@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/offload/modules.h"
+
+#include "core/memory/chunk_memory.h"
+#include "core/workload/saved_tensors.h"
+
+namespace trainyard {
+
+namespace {
+
+struct ChildBytes { double offloadable = 0, resident = 0; };
+struct LayerBytes { ChildBytes attention, mlp; };
+
+LayerBytes layerBytes(const Workload &workload, bool expertLayer, double minElements)
+{
+    LayerBytes bytes;
+    for (const SavedTensor &tensor : savedTensors(workload.model, expertLayer, activationShape(workload), workload.stack)) {
+        ChildBytes &child = tensor.child == LayerChild::Attention ? bytes.attention : bytes.mlp;
+        (tensor.elements < minElements ? child.resident : child.offloadable) += tensor.bytes;
+    }
+    return bytes;
+}
+
+OffloadModule moduleOf(ModulePart part, int layer, const ChildBytes &bytes, const ChunkCost &cost)
+{
+    return {part, layer, bytes.offloadable, bytes.resident, cost.forward.total(), cost.inputGrad.total(), cost.weightGrad.total(), cost.recompute.total()};
+}
+
+void addLayer(std::vector<OffloadModule> &modules, int layer, const LayerBytes &bytes, const ChunkCost &cost, const AttentionShare &share, bool isWhole)
+{
+    if (isWhole) {
+        const ChildBytes both{bytes.attention.offloadable + bytes.mlp.offloadable, bytes.attention.resident + bytes.mlp.resident};
+        modules.push_back(moduleOf(ModulePart::Layer, layer, both, cost));
+        return;
+    }
+    const OffloadModule all = moduleOf(ModulePart::Layer, layer, {}, cost);
+    modules.push_back({ModulePart::Attention, layer, bytes.attention.offloadable, bytes.attention.resident, all.forward * share.forward,
+                       all.inputGrad * share.inputGrad, all.weightGrad * share.weightGrad, all.recompute * share.recompute});
+    modules.push_back({ModulePart::Mlp, layer, bytes.mlp.offloadable, bytes.mlp.resident, all.forward * (1 - share.forward),
+                       all.inputGrad * (1 - share.inputGrad), all.weightGrad * (1 - share.weightGrad), all.recompute * (1 - share.recompute)});
+}
+
+} // namespace
+
+std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, const StageCoster::Parts &parts, double minElements)
+{
+    const bool isWhole = workload.plan->memory.recompute == Recompute::Full;
+    const LayerBytes dense = layerBytes(workload, false, minElements);
+    const LayerBytes expert = workload.model.isMoe() ? layerBytes(workload, true, minElements) : LayerBytes{};
+    std::vector<OffloadModule> modules;
+    if (chunk.hasEmbedding)
+        modules.push_back(moduleOf(ModulePart::Embedding, -1, {}, parts.embedding));
+    for (int layer = chunk.firstLayer; layer < chunk.firstLayer + chunk.layers; ++layer) {
+        if (workload.model.isExpertLayer(layer))
+            addLayer(modules, layer, expert, parts.expert, parts.expertAttention, isWhole);
+        else
+            addLayer(modules, layer, dense, parts.dense, parts.denseAttention, isWhole);
+    }
+    if (chunk.hasHead)
+        modules.push_back(moduleOf(ModulePart::Head, -1, {}, parts.head));
+    return modules;
+}
+
+} // namespace trainyard

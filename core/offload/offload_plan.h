@@ -1,0 +1,15 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Activation offloading of an iteration: cuts the operations of each stage into modules, decides how many of them leave the
+// GPU, and says what that means for times (IterationCosts) and bytes (StageOffload). docs/model.md, "Activation offload".
+
+#include "core/cost/iteration_costs.h"
+#include "core/cost/stage_coster.h"
+
+namespace trainyard {
+
+/// Fills `costs.iteration.classes[].offload` and `costs.offload`. Does nothing where the plan keeps its activations, or its
+/// schedule does not let them leave (whyActivationsStay).
+void planOffload(const Workload &workload, StageCoster &coster, Costs &costs);
+
+} // namespace trainyard

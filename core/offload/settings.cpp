@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/offload/settings.h"
+
+#include "core/plan/plan_io.h"
+#include "core/schedule/chunks.h"
+
+namespace trainyard {
+
+OffloadSettings offloadSettings(const Plan &plan)
+{
+    OffloadSettings settings;
+    settings.target = plan.memory.activationOffload;
+    settings.fraction = plan.memory.offloadFraction;
+    settings.minElements = plan.memory.offloadMinElements;
+    settings.group = plan.memory.offloadGroup;
+    settings.ahead = plan.memory.offloadAhead;
+    return settings;
+}
+
+PoolRates poolRates(const Pool &pool, const GpuSpec &gpu, const OffloadSettings &settings)
+{
+    PoolRates rates;
+    rates.gpu = gpu.pcieGBps * 1e9;
+    rates.gpusPerSwitch = pool.ssd ? pool.ssd->gpusSharing : 1;
+    if (settings.target == ActivationOffload::Ssd) {
+        rates.nodeWrite = pool.ssd ? pool.ssd->writeGBps * 1e9 : 0;
+        rates.nodeRead = pool.ssd ? pool.ssd->readGBps * 1e9 : 0;
+    } else if (pool.host && pool.host->gbytesPerSecondPerGpu > 0) {
+        rates.gpu = pool.host->gbytesPerSecondPerGpu * 1e9;
+    }
+    return rates;
+}
+
+std::string whyActivationsStay(const Plan &plan)
+{
+    if (plan.memory.activationOffload == ActivationOffload::None)
+        return {};
+    if (plan.profile)
+        return "A profile says nothing of activations: none are offloaded";
+    if (plan.memory.recompute == Recompute::Full && plan.memory.recomputeLayers)
+        return "Activation offload is not modelled beside layers that are recomputed in part of a stage: activations stay on the GPU";
+    switch (plan.schedule) {
+    case ScheduleKind::Atlas:
+    case ScheduleKind::Varuna:
+    case ScheduleKind::TeraPipe:
+    case ScheduleKind::DualPipe:
+    case ScheduleKind::DualPipeV:
+        return std::string("Activation offload is not modelled under ") + toString(plan.schedule) + ": activations stay on the GPU";
+    default: return {};
+    }
+}
+
+} // namespace trainyard

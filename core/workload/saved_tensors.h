@@ -1,0 +1,25 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tensors that one layer keeps from forward to backward, one by one: what activation offloading decides about, and
+// what layerActivations() adds up. Parameters are not among them, since weights stay where they are. Plain values.
+
+#include "core/workload/model_math.h"
+
+#include <vector>
+
+namespace trainyard {
+
+/// The two modules of a layer, each with the norm before it.
+enum class LayerChild : std::uint8_t { Attention, Mlp };
+
+struct SavedTensor {
+    const char *name = "";         // "attention norm output"
+    LayerChild child = LayerChild::Attention;
+    double elements = 0, bytes = 0;   // of one micro-batch on one GPU
+    int references = 1;            // operators that keep this storage; it is stored, and counted in `bytes`, once
+};
+
+/// In the order in which the forward makes them, with the shape's recomputation. The bytes add up to LayerActivations::kept.
+[[nodiscard]] std::vector<SavedTensor> savedTensors(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
+
+} // namespace trainyard

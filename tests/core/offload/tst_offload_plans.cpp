@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Activation offloading from plan to metrics.
+#include "core/offload/paths.h"
+#include "core/placement/place.h"
+#include "core/timeline/analysis.h"
+#include "tests/core/offload/paper_plans.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace offload;
+using test::evaluated;
+using test::oneSite;
+
+class TstOffloadPlans : public QObject {
+    Q_OBJECT
+
+    static Plan withDrives(Plan plan, double write = 40, double read = 50)
+    {
+        for (Datacenter &datacenter : plan.cluster.datacenters)
+            for (Pool &pool : datacenter.pools) {
+                pool.ssd = Ssd{};
+                pool.ssd->writeGBps = write;
+                pool.ssd->readGBps = read;
+                pool.ssd->endurancePb = 40;
+                pool.ssd->usd = 4000;
+            }
+        plan.memory.activationOffload = ActivationOffload::Ssd;
+        return plan;
+    }
+
+    static bool hasProblem(const Evaluation &evaluation, const char *where)
+    {
+        return std::ranges::any_of(evaluation.problems, [&](const Problem &p) { return p.where == where; });
+    }
+
+private slots:
+    void theBreakdownStillAddsUp()
+    {
+        for (const double write : {2.0, 20.0, 200.0}) {
+            Plan plan = withDrives(oneSite(8), write, write);
+            plan.memory.offloadFraction = 0.9;
+            const auto evaluation = evaluated(plan);
+            const Metrics &m = evaluation->metrics;
+            QVERIFY(std::abs(m.breakdown->total() - *m.iterationTime) < 1e-6 * *m.iterationTime);
+            QCOMPARE(m.offload->stall, m.breakdown->offloadStall);
+        }
+    }
+
+    void whatLeavesIsNotOnTheGpu()
+    {
+        for (const ScheduleKind schedule : {ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::ZbH1}) {
+            Plan keep = oneSite(8);
+            keep.schedule = schedule;
+            const auto kept = evaluated(keep), away = evaluated(withDrives(keep, 400, 400));
+            QVERIFY(away->metrics.offload->bytesPerGpu > 0);
+            QVERIFY(std::abs(away->metrics.offload->bytesPerGpu - away->metrics.offload->bytesRead - away->metrics.offload->bytesForwarded)
+                    <= 1e-9 * away->metrics.offload->bytesPerGpu);
+            for (std::size_t stage = 0; stage < kept->metrics.memory->perStage.size(); ++stage) {
+                const StageMemory &before = kept->metrics.memory->perStage[stage], &after = away->metrics.memory->perStage[stage];
+                QVERIFY(after.peak <= before.peak * 1.000001);
+                QCOMPARE(after.weights, before.weights);
+            }
+            QVERIFY(away->metrics.memory->perStage.front().offloaded > 0);
+            QVERIFY(away->metrics.memory->perStage.front().peak < kept->metrics.memory->perStage.front().peak);
+        }
+    }
+
+    void theCurvesMeetTheDeviceAndNeverCross()
+    {
+        const auto evaluation = evaluated(withDrives(oneSite(8), 400, 400));
+        QCOMPARE(evaluation->memoryCurvesKept.size(), evaluation->memoryCurves.size());
+        for (std::size_t stage = 0; stage < evaluation->memoryCurves.size(); ++stage) {
+            std::int64_t highest = 0, kept = 0;
+            for (const auto &step : evaluation->memoryCurves[stage])
+                highest = std::max(highest, step.bytes);
+            for (const auto &step : evaluation->memoryCurvesKept[stage])
+                kept = std::max(kept, step.bytes);
+            QCOMPARE(highest, evaluation->metrics.memory->perStage[stage].device);
+            QVERIFY(highest <= kept);
+        }
+    }
+
+    void keepingIsWhatAPlanWithoutBandwidthGets()
+    {
+        // zero bandwidth = keep: same time, same memory, and the plan says so
+        const auto keep = evaluated(oneSite(8));
+        Plan plan = oneSite(8);
+        plan.memory.activationOffload = ActivationOffload::Ssd;   // and no drives
+        for (const Plan &none : {plan, withDrives(oneSite(8), 0, 0)}) {
+            const auto evaluation = evaluated(none);
+            QCOMPARE(*evaluation->metrics.iterationTime, *keep->metrics.iterationTime);
+            QCOMPARE(evaluation->metrics.memory->peak, keep->metrics.memory->peak);
+            QCOMPARE(evaluation->metrics.offload->bytesPerGpu, 0.0);
+            QVERIFY(hasProblem(*evaluation, "cluster.datacenters[0].pools[0].ssd"));
+        }
+    }
+
+    void laterStagesOffloadLess()
+    {
+        // The last stage's backward follows its forward at once.
+        const auto evaluation = evaluated(withDrives(oneSite(8), 60, 60));
+        const auto &stages = evaluation->metrics.memory->perStage;
+        QVERIFY(stages.back().offloaded < stages.front().offloaded);
+    }
+
+    void aShareTakesModulesInOrder()
+    {
+        double before = -1;
+        for (const double share : {0.0, 0.25, 0.5, 1.0}) {
+            Plan plan = withDrives(oneSite(8), 4000, 4000);
+            for (Datacenter &datacenter : plan.cluster.datacenters)
+                datacenter.fabricGbpsPerGpu = 400;
+            plan.memory.offloadFraction = share;
+            const double bytes = evaluated(plan)->metrics.offload->bytesPerGpu + evaluated(plan)->metrics.offload->bytesDropped;
+            QVERIFY(bytes >= before);
+            QVERIFY(share > 0 || bytes == 0);
+            before = bytes;
+        }
+    }
+
+    void hostMemoryTakesThemToo()
+    {
+        Plan plan = oneSite(8);
+        plan.memory.activationOffload = ActivationOffload::Host;
+        const auto evaluation = evaluated(plan);
+        QVERIFY(evaluation->metrics.offload->bytesPerGpu > 0);
+        QVERIFY(!evaluation->metrics.offload->ssdLifetimeYears);
+        plan.cluster.datacenters[0].pools[0].host = Host{};
+        plan.cluster.datacenters[0].pools[0].host->memoryGib = 0.5;
+        QVERIFY(!evaluated(plan)->feasible());
+        QVERIFY(hasProblem(*evaluated(plan), "cluster.datacenters[0].pools[0].host.memory_gib"));
+    }
+
+    void drivesWearByWhatTheirNodeWrites()
+    {
+        // t_life = TBW * 2.5 * t / (8 GPUs * bytes), 86 times that with a day of retention, which is said
+        Plan plan = withDrives(oneSite(8), 400, 400);
+        const auto evaluation = evaluated(plan);
+        const OffloadMetrics &m = *evaluation->metrics.offload;
+        const double years = 40e15 * 2.5 * *evaluation->metrics.iterationTime / (8 * m.bytesPerGpu) / (365 * 86400.0);
+        QVERIFY(std::abs(*m.ssdLifetimeYears - years) < 1e-9 * years);
+        QCOMPARE(*m.ssdUsdPerGpu, 500.0);
+        QVERIFY(std::abs(m.requiredWriteGBps - m.bytesPerGpu * 1e-9 / (*evaluation->metrics.iterationTime / 2)) < 1e-9 * m.requiredWriteGBps);
+        plan.cluster.datacenters[0].pools[0].ssd->retentionGain = 86;
+        const auto relaxed = evaluated(plan);
+        QVERIFY(std::abs(*relaxed->metrics.offload->ssdLifetimeYears - 86 * years) < 1e-9 * 86 * years);
+        QVERIFY(hasProblem(*relaxed, "cluster.datacenters[0].pools[0].ssd.retention_gain"));
+    }
+
+    void gpusShareDrivesAndSwitches()
+    {
+        // four stages of two GPUs in one node: each GPU has half of the drives while its stage is alone, and a link that four share
+        Plan plan = withDrives(oneSite(1), 20, 20);
+        plan.parallelism.tensor = 2;
+        auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
+        QVERIFY(workload.has_value());
+        workload->layout = place(*workload, PlacementMode::PipelineAcross);
+        OffloadPaths paths = offloadPaths(*workload);
+        QCOMPARE(paths.linkCapacity, (std::vector<double>{20e9, 20e9}));
+        for (const OffloadPath &path : paths.of.front()) {
+            QCOMPARE(path.storeCap, 10e9);
+            QCOMPARE(path.weight, 2.0);
+            QCOMPARE(path.storeLinks, std::vector<std::uint32_t>{0});
+            QCOMPARE(path.loadLinks, std::vector<std::uint32_t>{1});
+        }
+        // One stage that fills the node has an eighth each, and shares with nobody.
+        plan.parallelism.tensor = 8;
+        plan.parallelism.pipeline = 1;
+        plan.cluster.datacenters[0].pools[0].ssd->gpusSharing = 4;
+        plan.cluster.datacenters[0].pools[0].ssd->writeGBps = 4000;
+        workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
+        workload->layout = place(*workload, PlacementMode::PipelineAcross);
+        paths = offloadPaths(*workload);
+        QVERIFY(paths.linkCapacity.empty());
+        QCOMPARE(paths.of.front().front().storeCap, 63e9 / 4);   // four on one PCIe link
+        QCOMPARE(paths.of.front().front().loadCap, 20e9 / 8);
+    }
+
+    void whatCannotLeaveIsSaid()
+    {
+        Plan plan = withDrives(oneSite(8));
+        plan.schedule = ScheduleKind::Varuna;
+        const auto evaluation = evaluated(plan);
+        QVERIFY(!evaluation->metrics.offload);
+        QVERIFY(hasProblem(*evaluation, "memory.activation_offload"));
+    }
+
+    void recomputedLayersLeaveWithTheirInputOnly()
+    {
+        Plan plan = withDrives(oneSite(8), 400, 400);
+        const double whole = evaluated(plan)->metrics.offload->bytesPerGpu;
+        plan.memory.recompute = Recompute::Full;
+        plan.memory.offloadMinElements = 0;
+        const auto evaluation = evaluated(plan);
+        QVERIFY(evaluation->metrics.offload->bytesPerGpu > 0);
+        QVERIFY(evaluation->metrics.offload->bytesPerGpu < 0.2 * whole);
+    }
+};
+
+QTEST_APPLESS_MAIN(TstOffloadPlans)
+#include "tst_offload_plans.moc"

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The offload engine against 18 rows of an independent simulator (ssdtrain.json, "reference offload timeline"): two
+// modules a layer, one layer ahead, the first layer of a backward on demand, queued stores dropped when it starts.
+#include "core/offload/ssd_life.h"
+#include "tests/core/offload/reference_case.h"
+
+#include <QFile>
+
+#include <nlohmann/json.hpp>
+
+using namespace offload;
+using nlohmann::json;
+
+class TstReferenceTimeline : public QObject {
+    Q_OBJECT
+
+    static std::vector<json> rows(const char *figure)
+    {
+        QFile file(QStringLiteral(TRAINYARD_SHARED_DIR "/validation/test/ssdtrain.json"));
+        std::vector<json> found;
+        if (!file.open(QIODevice::ReadOnly))
+            return found;
+        const json all = json::parse(file.readAll().toStdString());
+        for (const json &row : all["rows"])
+            if (row["figure"] == figure)
+                found.push_back(row);
+        return found;
+    }
+
+    static Case caseOf(const json &row)
+    {
+        Case c;
+        int h = 0, l = 0, b = 0;
+        if (std::sscanf(row["case"].get<std::string>().c_str(), "BERT-like h=%d L=%d b=%d", &h, &l, &b) != 3)
+            qFatal("an unknown case");
+        c.hidden = h;
+        c.layers = l;
+        c.microBatch = b;
+        c.writeRate = c.readRate = row["bw"].get<double>();
+        c.prefetch = {1, false, true};
+        return c;
+    }
+
+private slots:
+    void theIndependentSimulatorGivesTheSame()
+    {
+        const std::vector<json> all = rows("reference offload timeline");
+        if (all.empty())
+            QSKIP("the folder of shared data is absent");
+        QCOMPARE(all.size(), std::size_t(18));
+        for (const json &row : all) {
+            const json &want = row["computed"];
+            const Case c = caseOf(want);
+            const Run run = offload::run(c);
+            const auto near = [&](const char *key, double value, double tolerance) {
+                QVERIFY2(isNear(value, want[key].get<double>(), tolerance),
+                         qPrintable(QStringLiteral("%1, %2: %3 instead of %4").arg(want["case"].get<std::string>().c_str(), key).arg(value).arg(want[key].get<double>())));
+            };
+            QCOMPARE(int(run.firstKept), want["keep_from"].get<int>());
+            const double gb = 1e-9, half = 6e-4;   // the rows have three digits behind the point
+            near("step_offload", run.step(), 6e-5);
+            near("stall", run.step() - want["step_keep"].get<double>(), 1.1e-4);
+            near("peak_keep_GB", run.held.peakWithout * gb, half);
+            near("peak_offload_GB", run.held.peak * gb, half);
+            near("written_GB", run.held.use.written * gb, half);
+            near("read_GB", run.held.use.read * gb, half);
+            // The rows count the last module, which stays, and dropped stores as forwarded.
+            near("forwarded_GB", (run.held.use.forwarded + run.held.use.dropped + run.lastModule) * gb, half);
+            near("reduction", 1 - run.held.peak / run.held.peakWithout, half);
+            near("required_write_GBps_act_over_half_step",
+                 requiredWriteBandwidth(Bytes{run.held.peakWithout}, Seconds{want["step_keep"].get<double>()}).value * gb, 6e-3);
+            Case keep = c;
+            keep.offloads = false;
+            near("step_keep", offload::run(keep).step(), 6e-5);
+        }
+    }
+
+    void lifeAndBandwidthOfFigure5AreReproduced()
+    {
+        const std::vector<json> all = rows("5 re-derivation");
+        if (all.empty())
+            QSKIP("the folder of shared data is absent");
+        QCOMPARE(all.size(), std::size_t(12));
+        // Four drives of 600 TB rated writes; JESD219 rates at 2.5 writes inside per write from outside; one day of retention.
+        const DriveWear wear{Bytes{4 * 600e12}, 2.5, 1, 86};
+        for (const json &row : all) {
+            const json &want = row["computed"];
+            const Bytes moved{want["S_act_per_gpu_per_step_GB_(34sbh,SP,FlashAttn)"].get<double>() * 1e9};
+            const Seconds step{want["t_step_s"].get<double>()};
+            const double rate = want["required_write_GBps"].get<double>(), years = want["lifetime_years_4x980PRO"].get<double>();
+            QVERIFY(isNear(requiredWriteBandwidth(moved, step).value * 1e-9, rate, 1.2e-2));   // of bytes and seconds with four digits
+            QVERIFY2(isNear(lifetimeYears(wear, moved, step), years, 4e-3 * years),
+                     qPrintable(QStringLiteral("%1 years instead of %2").arg(lifetimeYears(wear, moved, step)).arg(years)));
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TstReferenceTimeline)
+#include "tst_reference_timeline.moc"
