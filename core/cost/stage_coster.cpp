@@ -81,7 +81,7 @@ StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage)
 {
     const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
     return {costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(m_work, costs.site, false),
-            m_work.model.isMoe() ? attentionShare(m_work, costs.site, true) : AttentionShare{}};
+            m_work.model.isMoe() ? attentionShare(m_work, costs.site, true) : AttentionShare{}, costs.denseAgain, costs.expertAgain};
 }
 
 /// Replicas of the stage in the class's datacenter: the group that reduces without the WAN.

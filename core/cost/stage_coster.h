@@ -20,7 +20,11 @@ public:
     /// Where that stage computes; valid until the next call.
     [[nodiscard]] const LayerSite &site(const PipelineClass &pipelines, int stage);
     /// The pieces that the stage's chunks are made of, for one micro-batch, and how a layer divides.
-    struct Parts { ChunkCost dense, expert, embedding, head; AttentionShare denseAttention, expertAttention; };
+    struct Parts {
+        ChunkCost dense, expert, embedding, head;
+        AttentionShare denseAttention, expertAttention;
+        OpSplit denseAgain, expertAgain;   // recomputation of a layer that recomputation by blocks leaves out
+    };
     [[nodiscard]] Parts parts(const PipelineClass &pipelines, int stage);
     /// Tokens of each slice, the same on every stage.
     [[nodiscard]] const std::vector<int> &slices() const { return m_slices; }

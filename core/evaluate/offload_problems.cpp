@@ -85,8 +85,6 @@ void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evalua
         problems.push_back({Severity::Warning, why, "memory.activation_offload", {}});
         return;
     }
-    if (workload.plan->memory.offloadPolicy != OffloadPolicy::SsdTrain)
-        problems.push_back({Severity::Warning, "Only whole tensors are offloaded in this version: the choice is that of ssdtrain", "memory.offload_policy", {}});
     const bool isMissing = addMissingDrives(problems, workload, settings);
     const auto &offload = evaluation.metrics.offload;
     if (!isMissing && offload && offload->mostAway == 0 && settings.fraction.value_or(1) > 0)

@@ -8,7 +8,7 @@ namespace trainyard {
 namespace {
 
 struct Hardware {
-    bool allHaveDrives = true, allHaveHosts = true;
+    bool allHaveDrives = true;
     int smallestNode = 1 << 20;
 };
 
@@ -35,6 +35,7 @@ public:
     {
         free();
         recompute();
+        activations();
         sharding();
         offload();
         numerics();
@@ -72,6 +73,15 @@ private:
         add(memory.recompute == Recompute::None && m_stack.flashAttention && m_stack.operatorLevelSelective, "recompute-selective",
             "Recompute every second product (selective)", "half the products run once more", RungCost::Compute,
             [](Plan &next) { next.memory.recompute = Recompute::Selective; });
+    }
+
+    void activations()
+    {
+        const bool keepsActivations = m_plan.memory.activationOffload == ActivationOffload::None;
+        add(keepsActivations && m_hardware.allHaveDrives, "activations-drives", "Activations on drives (SSDTrain)", "drives wear out; what does not fit their bandwidth stays",
+            RungCost::Traffic, [](Plan &next) { next.memory.activationOffload = ActivationOffload::Ssd; });
+        add(keepsActivations && !m_hardware.allHaveDrives, "activations-host", "Activations in host memory", "what does not fit the bandwidth of PCIe stays",
+            RungCost::Traffic, [](Plan &next) { next.memory.activationOffload = ActivationOffload::Host; });
     }
 
     void sharding()

@@ -120,7 +120,7 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
         }
         const Held held = away ? away->fullest : program ? heldAt(fullest, *program, stage, chunks, recomputes) : Held{};
         StageMemory memory = memoryOf(workload, stage, held, chunks);
-        memory.offloaded = std::llround(mostAway);
+        memory.offloaded += std::llround(mostAway);   // beside states that lie elsewhere
         memory.capacity = workload.gpu(workload.layout.classes.front().seats[std::size_t(stage)]).memoryBytes;
         for (const PipelineClass &c : workload.layout.classes)
             memory.capacity = std::min(memory.capacity, workload.gpu(c.seats[std::size_t(stage)]).memoryBytes);

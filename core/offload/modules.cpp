@@ -11,10 +11,13 @@ namespace {
 struct ChildBytes { double offloadable = 0, resident = 0; };
 struct LayerBytes { ChildBytes attention, mlp; };
 
-LayerBytes layerBytes(const Workload &workload, bool expertLayer, double minElements)
+LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, double minElements)
 {
     LayerBytes bytes;
-    for (const SavedTensor &tensor : savedTensors(workload.model, expertLayer, activationShape(workload), workload.stack)) {
+    ActivationShape shape = activationShape(workload);
+    if (shape.recompute == Recompute::Full && !isWhole)
+        shape.recompute = Recompute::None;
+    for (const SavedTensor &tensor : savedTensors(workload.model, expertLayer, shape, workload.stack)) {
         ChildBytes &child = tensor.child == LayerChild::Attention ? bytes.attention : bytes.mlp;
         (tensor.elements < minElements ? child.resident : child.offloadable) += tensor.bytes;
     }
@@ -42,19 +45,24 @@ void addLayer(std::vector<OffloadModule> &modules, int layer, const LayerBytes &
 
 } // namespace
 
-std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, const StageCoster::Parts &parts, double minElements)
+std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers again, const StageCoster::Parts &parts, double minElements)
 {
-    const bool isWhole = workload.plan->memory.recompute == Recompute::Full;
-    const LayerBytes dense = layerBytes(workload, false, minElements);
-    const LayerBytes expert = workload.model.isMoe() ? layerBytes(workload, true, minElements) : LayerBytes{};
     std::vector<OffloadModule> modules;
     if (chunk.hasEmbedding)
         modules.push_back(moduleOf(ModulePart::Embedding, -1, {}, parts.embedding));
+    const bool hasExperts = workload.model.isMoe();
+    const LayerBytes dense[] = {layerBytes(workload, false, false, minElements), layerBytes(workload, false, true, minElements)};
+    const LayerBytes expert[] = {hasExperts ? layerBytes(workload, true, false, minElements) : LayerBytes{},
+                                 hasExperts ? layerBytes(workload, true, true, minElements) : LayerBytes{}};
+    const bool isFull = workload.plan->memory.recompute == Recompute::Full;
     for (int layer = chunk.firstLayer; layer < chunk.firstLayer + chunk.layers; ++layer) {
-        if (workload.model.isExpertLayer(layer))
-            addLayer(modules, layer, expert, parts.expert, parts.expertAttention, isWhole);
-        else
-            addLayer(modules, layer, dense, parts.dense, parts.denseAttention, isWhole);
+        const bool isExpert = workload.model.isExpertLayer(layer);
+        int &left = isExpert ? again.experts : again.dense;
+        const bool isWhole = isFull && left-- > 0;
+        ChunkCost cost = isExpert ? parts.expert : parts.dense;
+        if (isFull && !isWhole)
+            cost.recompute = isExpert ? parts.expertAgain : parts.denseAgain;
+        addLayer(modules, layer, isExpert ? expert[isWhole] : dense[isWhole], cost, isExpert ? parts.expertAttention : parts.denseAttention, isWhole);
     }
     if (chunk.hasHead)
         modules.push_back(moduleOf(ModulePart::Head, -1, {}, parts.head));

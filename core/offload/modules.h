@@ -20,7 +20,8 @@ struct OffloadModule {
     Seconds forward, inputGrad, weightGrad, recompute;   // recomputation apart
 };
 
-/// Tensors of fewer elements stay (SSDTrain's skip_small_tensors). The bytes add up to ChunkMemory::kept.
-[[nodiscard]] std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, const StageCoster::Parts &parts, double minElements);
+/// `again`: layers of the chunk that full recomputation repeats as a whole. Tensors of fewer elements stay (SSDTrain's skip_small_tensors). The bytes add up to ChunkMemory::kept.
+[[nodiscard]] std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers again,
+                                                      const StageCoster::Parts &parts, double minElements);
 
 } // namespace trainyard

@@ -154,9 +154,10 @@ private:
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
         std::vector<OffloadModule> all;
         std::vector<std::size_t> begins;
-        for (const StageChunk &chunk : chunks) {
+        const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
+        for (std::size_t c = 0; c < chunks.size(); ++c) {
             begins.push_back(all.size());
-            const std::vector<OffloadModule> modules = chunkModules(m_work, chunk, parts, m_settings.minElements);
+            const std::vector<OffloadModule> modules = chunkModules(m_work, chunks[c], again[c], parts, m_settings.minElements);
             all.insert(all.end(), modules.begin(), modules.end());
         }
         begins.push_back(all.size());
