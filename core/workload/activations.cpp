@@ -271,7 +271,8 @@ std::vector<SavedTensor> savedTensors(const ModelSpec &model, bool expertLayer, 
         if (isByTensor && isAgain)
             return;
         size *= shape.keptShare;
-        tensors.push_back({name.data(), child, tokens * elements, tokens * elements * size, references});
+        if (elements > 0 && size > 0)   // a model without that part keeps nothing of it
+            tensors.push_back({name.data(), child, tokens * elements, tokens * elements * size, references});
     };
     if (shape.recompute == Recompute::Full)
         add("layer input", LayerChild::Attention, token.input() / shape.elementBytes, shape.elementBytes, 1);
