@@ -38,6 +38,8 @@ std::vector<MemoryParts::Line> MemoryParts::lines() const
     for (const auto &[name, bytes] : m_stage.parts)
         lines.push_back({QString::fromStdString(name), double(bytes)});
     lines.push_back({tr("in use, of %1").arg(formatBytes(double(m_stage.capacity))), double(m_stage.device), true});
+    if (m_stage.offloaded > 0)
+        lines.push_back({tr("off the GPU, at most"), double(m_stage.offloaded)});
     return lines;
 }
 

@@ -132,6 +132,25 @@ std::string directionName(const Evaluation &evaluation, int link, int direction)
     return ends[direction] + " → " + ends[1 - direction];
 }
 
+std::vector<MemoryPoint> thinned(const std::vector<std::vector<Evaluation::MemoryStep>> &curves, int stage, int buckets, Nanoseconds duration)
+{
+    std::vector<MemoryPoint> points;
+    if (stage < 0 || stage >= int(curves.size()) || buckets <= 0)
+        return points;
+    const auto &steps = curves[std::size_t(stage)];
+    const bool thin = steps.size() > 2 * static_cast<std::size_t>(buckets);
+    Nanoseconds bucket = -1;
+    for (const Evaluation::MemoryStep &step : steps) {
+        const Nanoseconds own = thin ? step.time * buckets / std::max<Nanoseconds>(1, duration) : step.time;
+        if (own == bucket && !points.empty())
+            points.back().bytes = std::max(points.back().bytes, double(step.bytes));
+        else
+            points.push_back({double(step.time) * 1e-9, double(step.bytes)});
+        bucket = own;
+    }
+    return points;
+}
+
 } // namespace
 
 int stageCount(const Evaluation &evaluation)
@@ -206,22 +225,12 @@ std::vector<WanFlow> wanFlows(const Evaluation &evaluation, int buckets)
 
 std::vector<MemoryPoint> memoryCurve(const Evaluation &evaluation, int stage, int buckets)
 {
-    std::vector<MemoryPoint> points;
-    if (stage < 0 || stage >= int(evaluation.memoryCurves.size()) || buckets <= 0)
-        return points;
-    const auto &steps = evaluation.memoryCurves[stage];
-    const Nanoseconds duration = std::max<Nanoseconds>(1, evaluation.timeline.duration);
-    const bool thin = steps.size() > 2 * static_cast<std::size_t>(buckets);
-    Nanoseconds bucket = -1;
-    for (const Evaluation::MemoryStep &step : steps) {
-        const Nanoseconds own = thin ? step.time * buckets / duration : step.time;
-        if (own == bucket && !points.empty())
-            points.back().bytes = std::max(points.back().bytes, double(step.bytes));
-        else
-            points.push_back({double(step.time) * 1e-9, double(step.bytes)});
-        bucket = own;
-    }
-    return points;
+    return thinned(evaluation.memoryCurves, stage, buckets, evaluation.timeline.duration);
+}
+
+std::vector<MemoryPoint> memoryCurveKept(const Evaluation &evaluation, int stage, int buckets)
+{
+    return thinned(evaluation.memoryCurvesKept, stage, buckets, evaluation.timeline.duration);
 }
 
 } // namespace trainyard

@@ -36,5 +36,7 @@ struct WanFlow {                   // one direction of one link
 struct MemoryPoint { double seconds = 0; double bytes = 0; };
 /// A stage's memory curve, thinned to the highest point of each of at most `buckets` slices: peaks are never lost.
 [[nodiscard]] std::vector<MemoryPoint> memoryCurve(const Evaluation &evaluation, int stage, int buckets);
+/// The same as if every activation stayed on the GPU; empty where they do.
+[[nodiscard]] std::vector<MemoryPoint> memoryCurveKept(const Evaluation &evaluation, int stage, int buckets);
 
 } // namespace trainyard

@@ -15,10 +15,12 @@ namespace {
 
 constexpr int kMostInTooltip = 12;
 
+using Curves = std::vector<std::vector<Evaluation::MemoryStep>>;
+
 /// Bytes of a stage at a time, as the curve says exactly.
-double bytesAt(const Evaluation &evaluation, int stage, double seconds)
+double bytesAt(const Curves &curves, int stage, double seconds)
 {
-    const auto &steps = evaluation.memoryCurves[stage];
+    const auto &steps = curves[std::size_t(stage)];
     const auto time = Nanoseconds(std::llround(seconds * 1e9));
     const auto after = std::ranges::upper_bound(steps, time, {}, &Evaluation::MemoryStep::time);
     return after == steps.begin() ? 0 : double(std::prev(after)->bytes);
@@ -30,7 +32,13 @@ QString MemoryTimePlot::note() const
 {
     if (!emptyText().isEmpty())
         return {};
-    return stage() >= 0 ? tr("allocated on a GPU of stage %1").arg(stage() + 1) : tr("allocated on a GPU of each stage");
+    const QString text = stage() >= 0 ? tr("allocated on a GPU of stage %1").arg(stage() + 1) : tr("allocated on a GPU of each stage");
+    return hasGhost() ? text + tr(", dashed without offload") : text;
+}
+
+bool MemoryTimePlot::hasGhost() const
+{
+    return evaluation() && evaluation()->memoryCurvesKept.size() == evaluation()->memoryCurves.size() && !evaluation()->memoryCurves.empty();
 }
 
 std::vector<int> MemoryTimePlot::shownStages() const
@@ -64,17 +72,23 @@ void MemoryTimePlot::draw(QCustomPlot &plot)
 {
     double highest = 0;
     const int all = int(evaluation()->memoryCurves.size());
-    for (const int s : shownStages()) {
+    const auto add = [&](const std::vector<MemoryPoint> &points, const QPen &pen) {
         QCPGraph *graph = plot.addGraph();
         graph->setLineStyle(QCPGraph::lsStepLeft);
-        graph->setPen(QPen(theme().stage(s, all), 1));
-        double last = 0;
-        for (const MemoryPoint &point : memoryCurve(*evaluation(), s, buckets())) {
+        graph->setPen(pen);
+        for (const MemoryPoint &point : points) {
             graph->addData(point.seconds, point.bytes / 1e9);
             highest = std::max(highest, point.bytes / 1e9);
-            last = point.bytes / 1e9;
         }
-        graph->addData(seconds(), last);
+        if (!points.empty())
+            graph->addData(seconds(), points.back().bytes / 1e9);
+    };
+    for (const int s : shownStages()) {
+        QColor faint = theme().stage(s, all);
+        faint.setAlphaF(0.55F);
+        if (hasGhost())
+            add(memoryCurveKept(*evaluation(), s, buckets()), QPen(faint, 1, Qt::DashLine));
+        add(memoryCurve(*evaluation(), s, buckets()), QPen(theme().stage(s, all), 1));
     }
     if (const auto &memory = evaluation()->metrics.memory; memory && memory->capacity > 0) {
         const double capacity = double(memory->capacity) / 1e9;
@@ -94,7 +108,8 @@ QString MemoryTimePlot::describe(double x) const
     QStringList lines{formatSeconds(x)};
     for (const int s : shownStages())
         if (lines.size() <= kMostInTooltip)
-            lines << tr("stage %1: %2").arg(s + 1).arg(formatBytes(bytesAt(*evaluation(), s, x)));
+            lines << tr("stage %1: %2").arg(s + 1).arg(formatBytes(bytesAt(evaluation()->memoryCurves, s, x)))
+                    + (hasGhost() ? tr(", without offload %1").arg(formatBytes(bytesAt(evaluation()->memoryCurvesKept, s, x))) : QString());
     return lines.join(u'\n');
 }
 

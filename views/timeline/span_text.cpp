@@ -57,6 +57,15 @@ QStringList prefillFacts(const Evaluation &evaluation, const Track &track)
     return facts;
 }
 
+/// Whose activations move, and what for.
+QString offloadFact(const Evaluation &evaluation, std::uint32_t span)
+{
+    const bool isHost = evaluation.plan && evaluation.plan->memory.activationOffload == ActivationOffload::Host;
+    const QString place = isHost ? tr("host memory") : tr("the drives");
+    return evaluation.timeline.kind[span] == WorkKind::OffloadStore ? tr("activations leave the GPU for %1 until their backward").arg(place)
+                                                                    : tr("activations come back from %1 for their backward").arg(place);
+}
+
 bool hasChunks(const Evaluation &evaluation, int stage)
 {
     const auto &chunks = evaluation.layout.chunks;
@@ -132,6 +141,8 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
     QStringList facts{tr("%1, from %2 to %3").arg(seconds(timeline.end[span] - timeline.start[span]), seconds(timeline.start[span]), seconds(timeline.end[span]))};
     if (timeline.kind[span] == WorkKind::Prefill)
         return facts + prefillFacts(evaluation, track);
+    if (timeline.kind[span] == WorkKind::OffloadStore || timeline.kind[span] == WorkKind::OffloadLoad)
+        facts << offloadFact(evaluation, span);
     const QString wait = waitText(evaluation, span);
     if (!wait.isEmpty())
         facts << wait;

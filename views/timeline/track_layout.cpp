@@ -42,6 +42,19 @@ QString streamName(Stream stream)
     return {};
 }
 
+bool isOffload(const Track &track)
+{
+    return track.stream == Stream::Store || track.stream == Stream::Load;
+}
+
+/// "→ drives", "← host memory": where a stage's activations wait.
+QString offloadName(const Evaluation &evaluation, Stream stream)
+{
+    const bool isHost = evaluation.plan && evaluation.plan->memory.activationOffload == ActivationOffload::Host;
+    const QString place = isHost ? tr("host memory") : tr("drives");
+    return (stream == Stream::Store ? QStringLiteral("→ ") : QStringLiteral("← ")) + place;
+}
+
 /// A cell's transfer leaves its node in pieces and is put together again on the other side.
 QString furtherStreamName(const Track &track)
 {
@@ -100,7 +113,9 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
             row.label += tr(", %1 in turn").arg(lanesOf(evaluation.timeline, track));
     } else {
         row.kind = track.stream == Stream::Compute ? TrackRow::Kind::Stage : TrackRow::Kind::Stream;
-        row.label = row.kind == TrackRow::Kind::Stage ? tr("stage %1").arg(track.stage + 1) : furtherStreamName(track);
+        row.label = row.kind == TrackRow::Kind::Stage ? tr("stage %1").arg(track.stage + 1)
+            : isOffload(track)                        ? offloadName(evaluation, track.stream)
+                                                      : furtherStreamName(track);
         row.detail = row.kind == TrackRow::Kind::Stage ? pipelinesText(evaluation, track.pipelineClass) : QString();
     }
     return row;
@@ -148,11 +163,11 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
                 rows.back().tracks.push_back(index);
             continue;
         }
-        const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan;
+        const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan && !isOffload(track);
         if (isFurtherStream && !options.unfoldStreams) {
             // Prefill and collectives explain where the stage idles, so they lie behind its bars; copies wait for unfolding.
-            const bool isCopy = track.stream == Stream::Copy || track.stream == Stream::Store || track.stream == Stream::Load;
-            if (!isCopy && !rows.empty() && rows.back().datacenter == datacenter)
+            // Stores and loads of offload have rows of their own: they are what the switch is about.
+            if (track.stream != Stream::Copy && !rows.empty() && rows.back().datacenter == datacenter)
                 rows.back().tracks.push_back(index);
             continue;
         }

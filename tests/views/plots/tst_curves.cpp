@@ -103,6 +103,30 @@ private slots:
         QVERIFY(filledUtilization(*m_evaluation, 8).empty());
     }
 
+    void memoryOverTimeHasAGhostWithoutOffload()
+    {
+        CurvesPanel p;
+        p.resize(900, 240);
+        p.setEvaluation(m_evaluation);
+        p.setTab(CurvesPanel::Tab::MemoryOverTime);
+        p.show();
+        const int alone = p.currentPlot()->chart().graphCount();
+        QVERIFY(memoryCurveKept(*m_evaluation, 0, 100).empty());
+        Evaluation offloading = *m_evaluation;
+        offloading.memoryCurvesKept = offloading.memoryCurves;
+        for (auto &stage : offloading.memoryCurvesKept)
+            for (Evaluation::MemoryStep &step : stage)
+                step.bytes += 5'000'000'000;
+        p.setEvaluation(std::make_shared<const Evaluation>(offloading));
+        QCOMPARE(p.currentPlot()->chart().graphCount(), 2 * alone);
+        QCOMPARE(p.currentPlot()->chart().graph(0)->pen().style(), Qt::DashLine);
+        QVERIFY(p.currentPlot()->note().contains("without offload"));
+        const auto with = memoryCurve(offloading, 0, 100), without = memoryCurveKept(offloading, 0, 100);
+        QCOMPARE(without.size(), with.size());
+        for (std::size_t i = 0; i < with.size(); ++i)
+            QCOMPARE(without[i].bytes, with[i].bytes + 5e9);
+    }
+
     void theWanChartStacksTheTurns()
     {
         CurvesPanel p;

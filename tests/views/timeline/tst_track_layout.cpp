@@ -67,6 +67,24 @@ private slots:
         QCOMPARE(layout.rows[1].label, QStringLiteral("stage 3"));
     }
 
+    void whatIsOffloadedHasRowsOfItsOwnWithoutUnfolding()
+    {
+        Evaluation evaluation = *test::sampleEvaluation({.datacenters = 1, .stages = 2, .microBatches = 2});
+        Plan plan = *evaluation.plan;
+        for (const ActivationOffload target : {ActivationOffload::Ssd, ActivationOffload::Host}) {
+            plan.memory.activationOffload = target;
+            Evaluation e = evaluation;
+            e.plan = std::make_shared<const Plan>(plan);
+            const std::uint32_t end = std::uint32_t(e.timeline.spanCount());
+            for (const Stream stream : {Stream::Store, Stream::Load})
+                e.timeline.tracks.push_back({.stream = stream, .stage = 0, .first = end, .last = end});
+            const QString place = target == ActivationOffload::Ssd ? QStringLiteral("drives") : QStringLiteral("host memory");
+            QStringList names = labels(layOutTracks(e, {}));
+            QCOMPARE(names.mid(1, 2), (QStringList{QStringLiteral("→ ") + place, QStringLiteral("← ") + place}));
+            QVERIFY(names[0].startsWith("stage 1") && names[3].startsWith("stage 2"));
+        }
+    }
+
     void rowsDoNotOverlapAndFillTheHeight()
     {
         const TrackLayout layout = layOutTracks(*test::sampleEvaluation({.stages = 12}), ofHeight(300));
