@@ -247,10 +247,10 @@ void TestEvaluate::aSharedLinkSlowsItsPipelinesByItsCapacity()
 void TestEvaluate::whatIsNotModelledIsSaid()
 {
     Plan plan = oneSite(8);
-    plan.memory.activationOffload = ActivationOffload::Host;
+    plan.heterogeneity.compute = Share::Balanced;
     const auto evaluation = evaluated(plan);
     QVERIFY(std::any_of(evaluation->problems.begin(), evaluation->problems.end(),
-                        [](const Problem &p) { return p.where == "memory.activation_offload"; }));
+                        [](const Problem &p) { return p.where == "heterogeneity"; }));
     QVERIFY(evaluation->feasible());
 }
 
