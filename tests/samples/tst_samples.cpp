@@ -70,7 +70,7 @@ private slots:
         QVERIFY(again && *again == *plan);
         QVERIFY(!plan->name.empty());
         QVERIFY2(plan->notes.find("Assumed") != std::string::npos || plan->profile, "notes state sources and what is assumed");
-        QVERIFY(plan->profile || builtinCatalogue().model(plan->workload.model));
+        QVERIFY(plan->profile || plan->workload.inlineModel || builtinCatalogue().model(plan->workload.model));
         for (const Datacenter &datacenter : plan->cluster.datacenters)
             for (const Pool &pool : datacenter.pools)
                 QVERIFY2(builtinCatalogue().gpu(pool.gpu), pool.gpu.c_str());
