@@ -73,7 +73,7 @@ private slots:
         QVERIFY(plan->profile || plan->workload.inlineModel || builtinCatalogue().model(plan->workload.model));
         for (const Datacenter &datacenter : plan->cluster.datacenters)
             for (const Pool &pool : datacenter.pools)
-                QVERIFY2(builtinCatalogue().gpu(pool.gpu), pool.gpu.c_str());
+                QVERIFY2(pool.inlineGpu || builtinCatalogue().gpu(pool.gpu), pool.gpu.c_str());
         QVERIFY(builtinCatalogue().stack(plan->stack.name));
     }
 
