@@ -2,7 +2,6 @@
 #include "core/ladder/optimizer_step.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -77,30 +76,26 @@ Seconds gradientWrites(const StepGroups &groups, const StateBytes &bytes, const 
 OffloadedStep interleavedStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates, int stride)
 {
     constexpr int kMostGroups = 64;   // beyond, the GPU's share is too small to matter
-    const double each = groups.group, count = groupCount(groups);
-    const auto streams = [&](int k) {   // cpu, to GPU, to host, GPU
-        const double others = k - 1;
-        return std::array{over(others * each, rates.cpuAdam) + over(others * each, rates.cpuCast),
-                          over(Bytes{each * (bytes.states + others * bytes.weight)}, rates.toGpu), over(Bytes{each * bytes.states}, rates.toHost),
-                          over(each, rates.gpuAdam)};
+    const auto stepAt = [&](int k) {
+        const double onGpu = groups.parameters * (groups.gpuShare > 0 ? groups.gpuShare : 1.0 / k), onHost = groups.parameters - onGpu;
+        OffloadedStep step;
+        step.stride = k;
+        step.sent = Bytes{onGpu * bytes.states};
+        step.fetched = Bytes{onGpu * bytes.states + onHost * bytes.weight};
+        step.cpu = over(onHost, rates.cpuAdam) + over(onHost, rates.cpuCast);
+        step.gpu = over(onGpu, rates.gpuAdam);
+        step.toHost = over(step.sent, rates.toHost);
+        step.toGpu = over(step.fetched, rates.toGpu);
+        const Seconds link = groups.copiesTakeTurns ? step.toHost + step.toGpu : std::max(step.toHost, step.toGpu);
+        step.time = std::max({step.cpu, step.gpu, link});
+        return step;
     };
-    const auto cycle = [&](int k) { return std::ranges::max(streams(k)); };
-    int best = stride > 0 ? stride : 1;
-    for (int k = 2; stride <= 0 && k <= kMostGroups && k <= count; ++k)
-        if (cycle(k) / k < cycle(best) / best)
-            best = k;
-    OffloadedStep step;
-    const double cycles = groups.parameters / (each * best);
-    const auto parts = streams(best);
-    step.stride = best;
-    step.cpu = parts[0] * cycles;
-    step.toGpu = parts[1] * cycles;
-    step.toHost = parts[2] * cycles;
-    step.gpu = parts[3] * cycles;
-    step.time = cycle(best) * cycles;
-    step.sent = Bytes{groups.parameters * (bytes.gradient + bytes.states / best)};
-    step.fetched = Bytes{groups.parameters * (bytes.states + (best - 1) * bytes.weight) / best};
-    return step;
+    OffloadedStep best = stepAt(stride > 0 ? stride : 1);
+    for (int k = 2; stride <= 0 && k <= kMostGroups && k <= groupCount(groups); ++k)
+        if (const OffloadedStep step = stepAt(k); step.time < best.time)
+            best = step;
+    best.sent += Bytes{groups.parameters * bytes.gradient};   // during backward
+    return best;
 }
 
 Seconds delayedStep(Seconds step, Seconds computeOfIteration)

@@ -30,6 +30,8 @@ struct StepGroups {
     double parameters = 0;         // of this GPU, shards of data parallelism taken
     double group = 1e8;            // that move and are updated as one
     bool isPipelined = true;       // false: copy, update, copy, one after the other
+    bool copiesTakeTurns = false;  // interleaved updates: both directions on one stream of copies
+    double gpuShare = 0;           // interleaved updates: of the parameters; 0: 1 / stride, groups of equal size
 };
 
 /// Seconds of each stream on its own, what they take together, and the bytes that move in one step.
@@ -57,8 +59,9 @@ struct OffloadedStep {
 /// Of k groups one is fetched, updated on the GPU and flushed while the processors update the others (S: its parameters):
 ///   cpu  (k - 1) S (1/U_c + 1/D_c)          to GPU  S states / B + (k - 1) S weight / B
 ///   GPU  S / U_g                            to host S states / B
-/// A cycle takes the longest of the four; k minimises cycle / k. `stride` > 0 asks for that k. Gradients have left during
-/// backward, by copies of their own.
+/// A cycle takes the longest of the four, where copies take turns the two over the link as one; k minimises cycle / k.
+/// `stride` > 0 asks for that k. Gradients have left during backward, by copies of their own. With a `gpuShare` g of the
+/// parameters in place of 1 / k the same per parameter.
 [[nodiscard]] OffloadedStep interleavedStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates, int stride = 0);
 
 /// What shows of a step that runs beside the next iteration's compute (one step of staleness, ZeRO-Offload §4.2).

@@ -136,7 +136,7 @@ Seconds offloadedStepTime(const Workload &workload, StageSeat seat, double param
 {
     const StateRates rates = stateRates(workload, seat);
     const StateBytes bytes = stateBytes(workload);
-    const StepGroups groups{parameters, builtinHost().subGroupParameters, true};
+    const StepGroups groups{parameters, builtinHost().subGroupParameters, true, builtinHost().interleavedCopiesTakeTurns};
     const MemoryStrategy &memory = workload.plan->memory;
     const bool hasDrives = rates.write.value > 0 && rates.read.value > 0;   // without, a problem says so
     Seconds step;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <vector>
 
 using namespace trainyard;
 using Json = nlohmann::json;
@@ -20,6 +21,55 @@ Json rowsOf(const char *name)
 {
     std::ifstream file(std::string(TRAINYARD_SHARED_DIR) + "/validation/test/" + name);
     return file ? Json::parse(file).at("rows") : Json{};
+}
+
+/// Tensors of the artifacts' models in their order: their launch scripts (gated MLP, 4 heads of keys and values, no biases, both tables
+/// apart, 50,304 tokens) say more than the rows' names; 7B gives the 5.949 billion that its log counts.
+struct Shape { double layers, hidden, heads, ffn; };
+
+std::vector<double> tensorsOf(const Shape &m)
+{
+    constexpr double kTokens = 50304, kKeyValueHeads = 4;
+    std::vector<double> tensors{kTokens * m.hidden};
+    for (int layer = 0; layer < m.layers; ++layer) {
+        const double query = m.hidden * (m.hidden + 2 * kKeyValueHeads * m.hidden / m.heads);
+        tensors.insert(tensors.end(), {m.hidden, query, m.hidden * m.hidden, m.hidden, 2 * m.hidden * m.ffn, m.hidden * m.ffn});
+    }
+    tensors.insert(tensors.end(), {m.hidden, kTokens * m.hidden});
+    return tensors;
+}
+
+double parametersOf(const Shape &model)
+{
+    double sum = 0;
+    for (const double tensor : tensorsOf(model))
+        sum += tensor;
+    return sum;
+}
+
+double parametersOfRow(const Json &row)
+{
+    const std::map<double, double> ffn{{40, 20480}, {52, 21824}, {70, 28672}, {100, 28672}, {120, 28672}};
+    const Json &m = row.at("model");
+    return parametersOf({m["layers"].get<double>(), m["hidden"].get<double>(), m["heads"].get<double>(), ffn.at(m["params_B"].get<double>())});
+}
+
+/// DeepSpeed fills a sub-group with whole tensors until it holds as many parameters as asked; every second of them is updated on
+/// the GPU, the first on the host.
+double shareOfEverySecond(const Shape &model, double subGroup)
+{
+    double onGpu = 0, all = 0, filled = 0;
+    int group = 0;
+    for (const double tensor : tensorsOf(model)) {
+        filled += tensor;
+        all += tensor;
+        onGpu += group % 2 == 1 ? tensor : 0;
+        if (filled >= subGroup) {
+            filled = 0;
+            ++group;
+        }
+    }
+    return onGpu / all;
 }
 
 /// A node of the MLP-Offload paper's first testbed: 4 H100, PCIe 5, one NVMe drive of 6.9 GB/s read and 5.3 GB/s write
@@ -35,6 +85,8 @@ StateRates quarterOfANode(bool hasFileSystem)
     rates.write = gbytesPerSecond((5.3 + (hasFileSystem ? 3.6 : 0)) / 4);
     return rates;
 }
+
+constexpr Shape kLlama7B{32, 4096, 32, 11008};
 
 StateRates ratesOf(double link, double cpu)
 {
@@ -56,42 +108,43 @@ private slots:
         for (const Json &row : rows) {
             if (row.at("parallel").at("system") != "DeepSpeed ZeRO-3 NVMe offload")
                 continue;
-            const StepGroups groups{row["model"]["params_B"].get<double>() * 1e9 / 4, 1e8, true};
+            const StepGroups groups{parametersOfRow(row) / 4, 1e8, true};
             const double measured = row["metrics"]["update_ms"].get<double>() / 1e3;
             const double error = driveStep(groups, {}, quarterOfANode(false)).time.value / measured - 1;
             qInfo("%g B: update %.1f %%", row["model"]["params_B"].get<double>(), 100 * error);
-            QVERIFY(std::abs(error) < 0.2);
+            QVERIFY(std::abs(error) < 0.1);
             const double iteration = (row["metrics"]["fwd_ms"].get<double>()) / 1e3
                 + std::max(2 * row["metrics"]["fwd_ms"].get<double>() / 1e3, gradientWrites(groups, {}, quarterOfANode(false)).value)
                 + driveStep(groups, {}, quarterOfANode(false)).time.value;
             const double iterationError = iteration * 1e3 / row["metrics"]["iteration_ms"].get<double>() - 1;
             qInfo("%g B: iteration %.1f %%", row["model"]["params_B"].get<double>(), 100 * iterationError);
-            QVERIFY(std::abs(iterationError) < 0.2);
+            QVERIFY(std::abs(iterationError) < 0.1);
             ++judged;
         }
         QCOMPARE(judged, 5);
     }
 
-    /// MLP-Offload keeps 16-bit gradients in host memory and spreads states over drive and file system: the bandwidths add.
+    /// MLP-Offload keeps 16-bit gradients in host memory and spreads states over drive and file system: the bandwidths add. What
+    /// its 32 buffers a rank hold at the end of an update (100 million 32-bit values each) need not come back for the next.
     void aSecondPathAddsItsBandwidth()
     {
         const Json rows = rowsOf("mlp_offload_nvme.json");
         if (rows.is_null())
             QSKIP("no shared data beside the repository");
-        std::vector<double> errors;
+        int judged = 0;
         for (const Json &row : rows) {
             if (row.at("parallel").at("system") != "MLP-Offload (NVMe+PFS)")
                 continue;
             StateBytes bytes;
             bytes.storedGradient = 0;
-            const StepGroups groups{row["model"]["params_B"].get<double>() * 1e9 / 4, 1e8, true};
-            errors.push_back(std::abs(driveStep(groups, bytes, quarterOfANode(true)).time.value * 1e3 / row["metrics"]["update_ms"].get<double>() - 1));
-            qInfo("%g B: %.1f %%", row["model"]["params_B"].get<double>(), 100 * errors.back());
+            constexpr double kKept = 32 * 1e8 / 3;   // parameters of a rank: weight and two moments each
+            const StepGroups groups{parametersOfRow(row) / 4 - kKept, 1e8, true};
+            const double error = driveStep(groups, bytes, quarterOfANode(true)).time.value * 1e3 / row["metrics"]["update_ms"].get<double>() - 1;
+            qInfo("%g B: %.1f %%", row["model"]["params_B"].get<double>(), 100 * error);
+            QVERIFY(std::abs(error) < 0.2);
+            ++judged;
         }
-        QCOMPARE(errors.size(), std::size_t(5));
-        std::ranges::sort(errors);
-        QVERIFY(errors[2] < 0.1);   // the median
-        QVERIFY(errors[3] < 0.2);   // all but one, whose run is faster than that of a model three quarters its size
+        QCOMPARE(judged, 5);
     }
 
     /// Vanilla DeepSpeed copies through memory that is not pinned, one step after the other.
@@ -107,19 +160,57 @@ private slots:
         rates.cpuCast = rates.cpuAdam * host.castsPerAdam;
         StateBytes bytes;
         bytes.gradient = 0;        // left during backward
-        constexpr double kParameters = 5.949e9;   // as its log counts them
-        const OffloadedStep step = hostStep({kParameters, 1e7, false}, bytes, rates);
+        const double parameters = parametersOf(kLlama7B);
+        const OffloadedStep step = hostStep({parameters, 1e7, false}, bytes, rates);
         const Json &metrics = rows[0]["metrics"];
         const double error = step.time.value * 1e3 / metrics["step_ms"].get<double>() - 1;
         qInfo("update %.1f %%", 100 * error);
         QVERIFY(std::abs(error) < 0.2);
         // Backward: gradients leave by such copies and are widened; forward, backward and update follow each other.
         const double forward = metrics["fwd_ms"].get<double>() / 1e3;
-        const double backward = 2 * forward + 2 * kParameters / rates.toHost.value + kParameters / rates.cpuCast;
+        const double backward = 2 * forward + 2 * parameters / rates.toHost.value + parameters / rates.cpuCast;
         const double iteration = forward + backward + step.time.value;
         const double iterationError = iteration * 1e3 / metrics["iter_ms"].get<double>() - 1;
         qInfo("iteration %.1f %%", 100 * iterationError);
         QVERIFY(std::abs(iterationError) < 0.2);
+    }
+
+    /// Every second sub-group of whole tensors goes to the GPU, 63 % of the parameters; states in and out share one stream of copies:
+    /// t = P g (12 + 12) / B + P (1 - g) 2 / B.
+    void theInterleavedStepIsWithinAFifthOfTheMeasured()
+    {
+        const Json rows = rowsOf("deep_optimizer_states.json");
+        if (rows.is_null())
+            QSKIP("no shared data beside the repository");
+        StateRates rates;
+        rates.toHost = rates.toGpu = gbytesPerSecond(25);   // PCIe 4 x16, pinned
+        rates.cpuAdam = builtinHost().adamParametersPerSecond;
+        rates.cpuCast = rates.cpuAdam * builtinHost().castsPerAdam;
+        rates.gpuAdam = 1.5e12 * 0.8 / 30;
+        StepGroups groups{parametersOf(kLlama7B), 1e7, true, builtinHost().interleavedCopiesTakeTurns};
+        groups.gpuShare = shareOfEverySecond(kLlama7B, 1e7);
+        StateBytes bytes;
+        bytes.gradient = 0;        // left during backward
+        const Json &metrics = rows[1]["metrics"];
+        const double error = interleavedStep(groups, bytes, rates, 2).time.value * 1e3 / metrics["step_ms"].get<double>() - 1;
+        qInfo("GPU's share %.3f, update %.1f %%", groups.gpuShare, 100 * error);
+        QVERIFY(std::abs(error) < 0.2);
+    }
+
+    /// Copies that take turns last as long as both directions together, never longer than twice the longer of them.
+    void copiesOnOneStreamTakeTurns()
+    {
+        StepGroups groups{1e10, 1e8, true};
+        for (const double cpu : {1e9, 1e10}) {
+            for (int stride = 1; stride <= 8; ++stride) {
+                groups.copiesTakeTurns = false;
+                const Seconds beside = interleavedStep(groups, {}, ratesOf(25, cpu), stride).time;
+                groups.copiesTakeTurns = true;
+                const OffloadedStep inTurns = interleavedStep(groups, {}, ratesOf(25, cpu), stride);
+                QCOMPARE(inTurns.time.value, std::max({inTurns.cpu.value, inTurns.gpu.value, inTurns.toHost.value + inTurns.toGpu.value}));
+                QVERIFY(beside <= inTurns.time && inTurns.time <= beside * 2);
+            }
+        }
     }
 
     /// cycle(k) / k at the chosen k is no longer than at any other.
