@@ -66,6 +66,9 @@ public:
         for (auto *counts : {&m_forwards, &m_backwards, &m_stores, &m_loads, &m_loadCount})
             counts->assign(cells, 0);
         m_forwarded.resize(cells);
+        m_isMadeAnew.resize(cells);
+        const auto splits = [](const std::vector<Op> &order) { return std::ranges::find(order, OpKind::InputGrad, &Op::kind) != order.end(); };
+        m_splitsBackward = std::ranges::any_of(program.order, splits);
     }
 
     HeldOverTime run(int pipelineClass, int stage)
@@ -143,35 +146,47 @@ private:
         m_changes.push_back({.time = m_timeline.end[span], .order = Order::Ends, .away = bytes});
     }
 
+    /// A chunk and a micro-batch: of the span, or of the backward of a pair.
+    struct Cell { std::size_t chunk, microBatch; };
+    [[nodiscard]] std::size_t cell(Cell of) const { return of.chunk * m_microBatches + of.microBatch; }
+
     void addWork(std::uint32_t span)
     {
+        const Cell of{m_timeline.chunk[span], std::size_t(std::max(0, m_timeline.microBatch[span]))};
         switch (m_timeline.kind[span]) {
-        case WorkKind::Forward: return addForward(span);
-        case WorkKind::Recompute: return addBeside(span, m_segments[m_timeline.chunk[span]].size() - 1 - m_backwards[cell(span)]);
+        case WorkKind::Forward: return addForward(span, of);
+        case WorkKind::Recompute: return addRecomputation(span, of);
         case WorkKind::Backward:
-        case WorkKind::InputGrad: return addBackward(span);
+        case WorkKind::InputGrad: return isCut(m_timeline.kind[span]) ? addBackward(span, of) : addWholeBackward(span, of);
+        case WorkKind::ForwardBackward: return addPair(span, of);
         case WorkKind::WeightGrad:
-            m_changes.push_back({.time = m_timeline.end[span], .order = Order::Ends, .forWeightGrads = -m_chunks[m_timeline.chunk[span]].forWeightGrads});
+            m_changes.push_back({.time = m_timeline.end[span], .order = Order::Ends, .forWeightGrads = -m_chunks[of.chunk].forWeightGrads});
             return;
         default: return;
         }
     }
 
-    [[nodiscard]] bool isSpared(std::uint32_t span) const { return m_spared.isWhole(m_timeline.chunk[span], m_timeline.microBatch[span]); }
-
-    /// What the whole operation holds beside its segments, counted with the first.
-    [[nodiscard]] Change firstOf(std::uint32_t span, double sign) const
+    [[nodiscard]] bool isCut(WorkKind backward) const
     {
-        const ChunkMemory &c = m_chunks[m_timeline.chunk[span]];
-        return {.activations = sign * (isSpared(span) ? c.whole - c.kept : 0), .ends = sign * c.ends, .inFlight = sign / double(m_chunks.size())};
+        return backward == WorkKind::InputGrad || (backward == WorkKind::Backward && !m_splitsBackward);
     }
 
-    void addForward(std::uint32_t span)
+    /// Nothing is computed again, or all of it has been.
+    [[nodiscard]] bool isSpared(Cell of) const { return m_spared.isWhole(int(of.chunk), int(of.microBatch)) || m_isMadeAnew[cell(of)]; }
+
+    /// What the whole operation holds beside its segments, counted with the first.
+    [[nodiscard]] Change firstOf(Cell of, double sign) const
     {
-        const std::size_t k = m_forwards[cell(span)]++;
-        const SegmentBytes &segment = segmentsOf(span)[k];
-        const ChunkMemory &c = m_chunks[m_timeline.chunk[span]];
-        Change change = k == 0 ? firstOf(span, 1) : Change{};
+        const ChunkMemory &c = m_chunks[of.chunk];
+        return {.activations = sign * (isSpared(of) ? c.whole - c.kept : 0), .ends = sign * c.ends, .inFlight = sign / double(m_chunks.size())};
+    }
+
+    void addForward(std::uint32_t span, Cell of)
+    {
+        const std::size_t k = m_forwards[cell(of)]++;
+        const SegmentBytes &segment = m_segments[of.chunk][k];
+        const ChunkMemory &c = m_chunks[of.chunk];
+        Change change = k == 0 ? firstOf(of, 1) : Change{};
         change.time = segment.hasHead ? m_timeline.start[span] : m_timeline.end[span];
         change.activations += segment.offloaded + segment.resident;
         change.loss = segment.hasHead ? c.loss : 0;
@@ -180,14 +195,14 @@ private:
             addBeside(span, c.forward);
     }
 
-    void addBackward(std::uint32_t span)
+    void addBackward(std::uint32_t span, Cell of)
     {
-        const auto &segments = segmentsOf(span);
-        const std::size_t k = segments.size() - 1 - m_backwards[cell(span)]++;
+        const auto &segments = m_segments[of.chunk];
+        const std::size_t k = segments.size() - 1 - m_backwards[cell(of)]++;
         const SegmentBytes &segment = segments[k];
-        const ChunkMemory &c = m_chunks[m_timeline.chunk[span]];
-        addBeside(span, k);
-        Change change = k == 0 ? firstOf(span, -1) : Change{};
+        const ChunkMemory &c = m_chunks[of.chunk];
+        addBeside(span, of, k);
+        Change change = k == 0 ? firstOf(of, -1) : Change{};
         change.time = m_timeline.end[span];
         change.order = Order::Ends;
         change.activations -= segment.offloaded + segment.resident;
@@ -197,9 +212,58 @@ private:
         m_changes.push_back(change);
     }
 
-    void addBeside(std::uint32_t span, std::size_t segment)
+    /// By an operation of its own: from its start on the micro-batch is whole. Else part of the backward that follows.
+    void addRecomputation(std::uint32_t span, Cell of)
     {
-        addBeside(span, m_beside[2 * m_timeline.chunk[span] + (isSpared(span) ? 1 : 0)][segment]);
+        if (!m_spared.hasRecomputeOps())
+            return isCut(m_timeline.kind[span + 1]) ? addBeside(span, of, m_segments[of.chunk].size() - 1 - m_backwards[cell(of)])
+                                                    : addBeside(span, m_chunks[of.chunk].backward);
+        if (isSpared(of))
+            return;
+        m_isMadeAnew[cell(of)] = true;
+        m_changes.push_back({.time = m_timeline.start[span], .order = Order::Begins, .activations = m_chunks[of.chunk].whole - m_chunks[of.chunk].kept});
+    }
+
+    // An operation that is not cut holds all of its micro-batch while it runs.
+    void addWholeBackward(std::uint32_t span, Cell of)
+    {
+        const ChunkMemory &c = m_chunks[of.chunk];
+        addBeside(span, isSpared(of) ? c.sparedBackward : c.backward);
+        addEndOfBackward(span, of);
+    }
+    void addEndOfBackward(std::uint32_t span, Cell of)
+    {
+        Change change = firstOf(of, -1);
+        change.time = m_timeline.end[span];
+        change.order = Order::Ends;
+        change.activations -= bytesOf(of.chunk);
+        change.loss = -m_chunks[of.chunk].loss;
+        m_changes.push_back(change);
+    }
+    void addPair(std::uint32_t span, Cell forward)
+    {
+        const Cell backward{m_timeline.pairedChunk[span], std::size_t(m_timeline.pairedMicroBatch[span])};
+        const ChunkMemory &from = m_chunks[forward.chunk], &back = m_chunks[backward.chunk];
+        Change change = firstOf(forward, 1);
+        change.time = m_timeline.start[span];
+        change.activations += bytesOf(forward.chunk);
+        change.loss = from.loss;
+        m_changes.push_back(change);
+        const Transient &beside = isSpared(backward) ? back.sparedBackward : back.backward;
+        addBeside(span, from.forward.total() > beside.total() ? from.forward : beside);
+        addEndOfBackward(span, backward);
+    }
+    [[nodiscard]] double bytesOf(std::size_t chunk) const
+    {
+        double sum = 0;
+        for (const SegmentBytes &segment : m_segments[chunk])
+            sum += segment.offloaded + segment.resident;
+        return sum;
+    }
+
+    void addBeside(std::uint32_t span, Cell of, std::size_t segment)
+    {
+        addBeside(span, m_beside[2 * of.chunk + (isSpared(of) ? 1 : 0)][segment]);
     }
     void addBeside(std::uint32_t span, const Transient &beside)
     {
@@ -247,6 +311,8 @@ private:
     // per chunk and micro-batch: spans seen so far
     std::vector<std::size_t> m_forwards, m_backwards, m_stores, m_loads, m_loadCount;
     std::vector<std::vector<bool>> m_forwarded;              // the loads that took no time
+    std::vector<bool> m_isMadeAnew;                          // a recomputation of its own has begun
+    bool m_splitsBackward = false;                           // input gradients are cut, whole backwards are not
     std::vector<Change> m_changes;
     HeldOverTime m_result;
 };

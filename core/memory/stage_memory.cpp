@@ -82,7 +82,7 @@ StageMemory memoryOf(const Workload &workload, int stage, const Held &held, cons
 OffloadedMemory offloadedMemory(const Workload &workload, const Costs &costs, const Timeline &timeline)
 {
     OffloadedMemory memory;
-    const bool recomputes = workload.plan->memory.recompute != Recompute::None;
+    const bool recomputes = recomputesAnything(*workload.plan);
     for (std::size_t c = 0; c < costs.offload.size(); ++c) {
         auto &stages = memory.emplace_back();
         for (std::size_t stage = 0; stage < costs.offload[c].size(); ++stage)

@@ -37,14 +37,8 @@ std::string whyActivationsStay(const Plan &plan)
         return {};
     if (plan.profile)
         return "A profile says nothing of activations: none are offloaded";
-    if (plan.memory.recompute == Recompute::Full && plan.memory.recomputeLayers)
-        return "Activation offload is not modelled beside layers that are recomputed in part of a stage: activations stay on the GPU";
     switch (plan.schedule) {
-    case ScheduleKind::Atlas:
-    case ScheduleKind::Varuna:
     case ScheduleKind::TeraPipe:
-    case ScheduleKind::DualPipe:
-    case ScheduleKind::DualPipeV:
         return std::string("Activation offload is not modelled under ") + toString(plan.schedule) + ": activations stay on the GPU";
     default: return {};
     }

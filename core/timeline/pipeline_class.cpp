@@ -36,11 +36,25 @@ void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource, co
         m_resources.push_back(device);
     }
     findStages();
+    findSegments();
     numberOps(task);
     numberMoves(task);
     numberChannels(task, before);
     numberTail(task);
     resource += static_cast<std::uint32_t>(m_resources.size());
+}
+
+void PipelineClassTasks::findSegments()
+{
+    if (m_pipeline.offload.isEmpty())
+        return;
+    const auto splits = [](const std::vector<Op> &order) { return std::ranges::find(order, OpKind::InputGrad, &Op::kind) != order.end(); };
+    m_splitsBackward = std::ranges::any_of(m_program.order, splits);
+    std::uint32_t segments = 0;
+    for (const std::vector<OffloadSegment> &op : m_pipeline.offload.ops) {
+        m_firstSegment.push_back(segments);
+        segments += static_cast<std::uint32_t>(op.size());
+    }
 }
 
 void PipelineClassTasks::addTrack(std::uint32_t &task, std::uint32_t count, Discipline discipline, Track track)
@@ -137,12 +151,13 @@ void PipelineClassTasks::numberOps(std::uint32_t &task)
                 m_hasPairs = true;
                 continue;
             }
+            const bool isPaired = paired != nullptr;
             if (paired) {
                 const bool recomputes = isRecomputed(op, static_cast<std::size_t>(d * m_chunks + op.chunk));
                 numberResult(*paired, static_cast<std::size_t>(d * m_chunks + paired->chunk), task + (recomputes ? 1 : 0));
                 paired = nullptr;
             }
-            numberOp(op, d, task);
+            numberOp(op, d, isPaired, task);
         }
         Tail tail{kNoSpan, kNoSpan, kNoSpan, kNoSpan, kNoSpan};
         if (task > track.first)
@@ -156,10 +171,10 @@ void PipelineClassTasks::numberOps(std::uint32_t &task)
     }
 }
 
-void PipelineClassTasks::numberOp(const Op &op, int device, std::uint32_t &task)
+void PipelineClassTasks::numberOp(const Op &op, int device, bool isPaired, std::uint32_t &task)
 {
     const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
-    const std::uint32_t count = tasksOf(op, slot);
+    const std::uint32_t count = tasksOf(op, slot, isPaired);
     if (count == 0)
         return;
     task += count;
@@ -167,19 +182,19 @@ void PipelineClassTasks::numberOp(const Op &op, int device, std::uint32_t &task)
         numberResult(op, slot, task - 1);
 }
 
-/// Tasks of an operation that shares none.
-std::uint32_t PipelineClassTasks::tasksOf(const Op &op, std::size_t slot) const
+/// Tasks of an operation, that of its pair included.
+std::uint32_t PipelineClassTasks::tasksOf(const Op &op, std::size_t slot, bool isPaired) const
 {
     if (op.kind == OpKind::Recompute && m_pipeline.ops[slot].recompute <= 0)
         return 0;
     const bool recomputes = isRecomputed(op, slot);
-    const std::vector<OffloadSegment> *segments = segmentsOf(op, slot);
+    const std::vector<OffloadSegment> *segments = isPaired ? nullptr : segmentsOf(op, slot);
     if (!segments)
         return recomputes ? 2 : 1;
-    auto count = static_cast<std::uint32_t>(segments->size());
-    if (recomputes)
-        count += static_cast<std::uint32_t>(std::ranges::count_if(*segments, [](const OffloadSegment &s) { return s.recompute > 0; }));
-    return count;
+    const auto again = static_cast<std::uint32_t>(std::ranges::count_if(*segments, [](const OffloadSegment &s) { return s.recompute > 0; }));
+    if (op.kind == OpKind::Recompute)
+        return again;
+    return static_cast<std::uint32_t>(segments->size()) + (recomputes ? again : 0);
 }
 
 void PipelineClassTasks::numberResult(const Op &op, std::size_t slot, std::uint32_t task)

@@ -17,6 +17,7 @@ public:
     [[nodiscard]] const std::vector<Resource> &resources() const { return m_resources; }
     [[nodiscard]] bool hasPairs() const { return m_hasPairs; }
     [[nodiscard]] bool offloads() const { return !m_moves.empty(); }
+    [[nodiscard]] bool cutsAtRunTime() const { return offloads() && m_program.rule != OrderRule::Strict; }
 
     /// Appends the tasks. Errors: Internal where an operation needs one that the program lacks or has too late.
     [[nodiscard]] Expected<void> write(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes) const;
@@ -39,15 +40,23 @@ private:
         std::size_t resource = 0;
     };
 
+    /// The end of a task, or the moment before it that the lag says.
+    struct Moment { std::uint32_t task = kNoSpan, lag = kNoLag; };
     /// What one segment of one micro-batch keeps, on its way out and back.
     struct Move { std::uint32_t segment; std::uint32_t made; std::uint32_t needed; std::uint32_t load; const Op *op; };
+    /// Of a store; asked for when both moments have come.
+    struct Load { std::uint32_t store; Moment turn, gradient; };
     struct DeviceMoves {           // of one device
         std::vector<Move> stores;  // in the order of the forwards
-        std::vector<std::uint32_t> loads;      // indices of stores, in the order in which they are asked for
-        std::vector<std::uint32_t> triggers;   // of each load: the task at whose end it is asked for, kNoSpan: at once
+        std::vector<Load> loads;   // in the order in which they are asked for
         std::uint32_t firstStore = 0, firstLoad = 0;   // task numbers
     };
-    struct StoredRange { std::uint32_t first = 0, count = 0; };   // in DeviceMoves::stores
+    struct StoredRange {           // in DeviceMoves::stores
+        std::uint32_t first = 0, count = 0;
+        bool isMadeAnew = false;   // by an operation of its own, which waits for what it needs
+    };
+    /// The tasks of an operation; of a pair's forward the one that it shares.
+    struct PlacedOp { const Op *op; std::size_t slot; std::uint32_t task, last; bool isCut; };
 
     [[nodiscard]] std::size_t cell(int q, int microBatch) const
     {
@@ -59,23 +68,42 @@ private:
     int findChannel(int from, int to, const BoundaryTimes &boundary, int direction);
     void numberChannels(std::uint32_t &task, const PipelineClassTasks *before);
     void addTrack(std::uint32_t &task, std::uint32_t count, Discipline discipline, Track track);
+    void findSegments();
     void numberOps(std::uint32_t &task);
-    void numberOp(const Op &op, int device, std::uint32_t &task);
+    void numberOp(const Op &op, int device, bool isPaired, std::uint32_t &task);
     void numberResult(const Op &op, std::size_t slot, std::uint32_t task);
     void numberTail(std::uint32_t &task);
     [[nodiscard]] const std::vector<OffloadSegment> *segmentsOf(const Op &op, std::size_t slot) const;
-    [[nodiscard]] std::uint32_t tasksOf(const Op &op, std::size_t slot) const;
+    [[nodiscard]] std::uint32_t tasksOf(const Op &op, std::size_t slot, bool isPaired) const;
+    [[nodiscard]] std::vector<PlacedOp> placedOps(int device) const;
+    /// Whether which operation comes next is known beforehand.
+    [[nodiscard]] bool keepsOrder(int device) const
+    {
+        return m_program.rule == OrderRule::Strict || m_stages[static_cast<std::size_t>(stageOf(device, 0))].ends;
+    }
+    [[nodiscard]] Moment beginOf(std::uint32_t task, std::size_t slot, std::size_t segment, SegmentTime time) const
+    {
+        return {task, m_at.begins + kBeginsOfSegment * (m_firstSegment[slot] + static_cast<std::uint32_t>(segment)) + time};
+    }
+    [[nodiscard]] Moment beginOf(const PlacedOp &op) const;
     void findMoves();
-    void findStores(DeviceMoves &moves, const std::vector<Op> &order, std::size_t place, int device, std::uint32_t task);
-    void findLoads(DeviceMoves &moves, const Op &op, int device, std::uint32_t task, std::uint32_t trackFirst);
+    void findStores(DeviceMoves &moves, const std::vector<PlacedOp> &ops, std::size_t place, bool isOrderKnown);
+    void findLoads(DeviceMoves &moves, const std::vector<PlacedOp> &ops, std::size_t place, int device);
+    struct Groups;
+    [[nodiscard]] Groups groupsOf(DeviceMoves &moves, const PlacedOp &backward, const PlacedOp *recomputation) const;
+    [[nodiscard]] Moment askInOrder(const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place) const;
+    void askAtRunTime(Load &load, const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const;
+    static void sortByAsking(DeviceMoves &moves);
     void numberMoves(std::uint32_t &task);
 
     struct Writer;
     bool writeOp(Writer &writer, const Op &op, int device) const;
     bool writeSegments(Writer &writer, const Op &op, int device, const std::vector<OffloadSegment> &segments) const;
+    void waitForLoads(Writer &writer, const Op &op, int device) const;
     void writeMoves(Writer &writer, int device) const;
     bool writePair(Writer &writer, const Op &forward, const Op &backward, int device) const;
     bool dependOn(Writer &writer, int q, const Op &op) const;
+    void dependOnOwnForward(Writer &writer, int q, const Op &op) const;
     bool dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const;
     [[nodiscard]] Error missingBefore(const Op &op, int device) const;
     /// A transfer over a channel: which boundary and direction, whose result, in which place of its lane.
@@ -99,11 +127,13 @@ private:
     std::vector<Channel> m_channels;
     std::vector<DeviceMoves> m_moves;          // per device; empty where nothing is offloaded
     std::vector<StoredRange> m_stored;         // [cell]
+    std::vector<Moment> m_gradientBegins;      // [cell]: of the operation that makes it; where devices decide while they run
     std::vector<std::uint32_t> m_firstSegment; // [device * chunks + chunk]: of all segments in turn
     std::vector<Tail> m_tail;                  // per device
     std::uint32_t m_barrier = kNoSpan;         // the gradient-norm exchange, on the first class only
     std::uint32_t m_firstResource = 0;
     bool m_hasPairs = false;
+    bool m_splitsBackward = false;             // where something is offloaded: input gradients are cut, whole backwards are not
     std::vector<Resource> m_resources;
 };
 

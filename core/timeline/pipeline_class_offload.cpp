@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Operations cut into segments, and the stores and loads between them. A device has two queues, one in each direction, that
 // serve in the order in which they are asked; the event loop decides there what is forwarded or dropped.
+// Where devices decide while they run, nobody knows which operation comes before a backward: the first groups are asked
+// for when the stage works on the last segment of the backward before, and the next stage has begun its own of the same
+// micro-batch. The rest of that backward and the transfer of the gradient hide the load.
 #include "core/timeline/pipeline_class_writer.h"
 
 #include <algorithm>
@@ -10,98 +13,203 @@ namespace trainyard {
 
 const std::vector<OffloadSegment> *PipelineClassTasks::segmentsOf(const Op &op, std::size_t slot) const
 {
-    const bool isCut = !m_pipeline.offload.isEmpty() && (op.kind == OpKind::Forward || makesGradient(op.kind));
-    return isCut && !m_pipeline.offload.ops[slot].empty() ? &m_pipeline.offload.ops[slot] : nullptr;
+    if (m_pipeline.offload.isEmpty() || m_pipeline.offload.ops[slot].empty())
+        return nullptr;
+    const bool isCut = op.kind == OpKind::Forward || op.kind == OpKind::InputGrad || op.kind == OpKind::Recompute
+        || (op.kind == OpKind::Backward && !m_splitsBackward);
+    return isCut ? &m_pipeline.offload.ops[slot] : nullptr;
+}
+
+std::vector<PipelineClassTasks::PlacedOp> PipelineClassTasks::placedOps(int device) const
+{
+    std::vector<PlacedOp> placed;
+    std::uint32_t task = m_resources[static_cast<std::size_t>(device)].track.first;
+    bool isPaired = false;
+    for (const Op &op : m_program.order[static_cast<std::size_t>(device)]) {
+        const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
+        if (op.kind == OpKind::PairedForward) {
+            placed.push_back({&op, slot, task, task, false});
+            isPaired = true;
+            continue;
+        }
+        const std::uint32_t count = tasksOf(op, slot, isPaired);
+        if (isPaired)              // its task is the backward's, after the recomputation
+            placed.back().task = placed.back().last = task + count - 1;
+        if (count > 0)
+            placed.push_back({&op, slot, task, task + count - 1, !isPaired && segmentsOf(op, slot)});
+        isPaired = false;
+        task += count;
+    }
+    return placed;
+}
+
+/// Of an operation that is not cut, its end.
+PipelineClassTasks::Moment PipelineClassTasks::beginOf(const PlacedOp &op) const
+{
+    if (!op.isCut)
+        return {op.last, kNoLag};
+    const std::vector<OffloadSegment> &segments = m_pipeline.offload.ops[op.slot];
+    if (op.op->kind == OpKind::Forward)
+        return beginOf(op.task, op.slot, 0, kSegmentForward);
+    std::size_t k = segments.size() - 1;
+    while (op.op->kind == OpKind::Recompute && segments[k].recompute <= 0)
+        --k;
+    const bool makesAnew = op.op->kind == OpKind::Recompute || (isRecomputed(*op.op, op.slot) && segments[k].recompute > 0);
+    return beginOf(op.task, op.slot, k, makesAnew ? kSegmentRecompute : kSegmentBackward);
 }
 
 void PipelineClassTasks::findMoves()
 {
     m_moves.resize(static_cast<std::size_t>(m_devices));
     m_stored.resize(m_stages.size() * static_cast<std::size_t>(m_microBatches));
-    std::uint32_t segments = 0;
-    for (const std::vector<OffloadSegment> &op : m_pipeline.offload.ops) {
-        m_firstSegment.push_back(segments);
-        segments += static_cast<std::uint32_t>(op.size());
+    std::vector<std::vector<PlacedOp>> placed;
+    for (int d = 0; d < m_devices; ++d)
+        placed.push_back(placedOps(d));
+    if (m_program.rule != OrderRule::Strict) {
+        m_gradientBegins.resize(m_stored.size());
+        for (const std::vector<PlacedOp> &ops : placed)
+            for (const PlacedOp &op : ops)
+                if (makesGradient(op.op->kind))
+                    m_gradientBegins[cell(m_stageOf[op.slot], op.op->microBatch)] = beginOf(op);
     }
     for (int d = 0; d < m_devices; ++d) {
         DeviceMoves &moves = m_moves[static_cast<std::size_t>(d)];
-        const std::vector<Op> &order = m_program.order[static_cast<std::size_t>(d)];
-        const std::uint32_t first = m_resources[static_cast<std::size_t>(d)].track.first;
-        std::uint32_t task = first;
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const auto slot = static_cast<std::size_t>(d * m_chunks + order[i].chunk);
-            if (segmentsOf(order[i], slot) && order[i].kind == OpKind::Forward)
-                findStores(moves, order, i, d, task);
-            else if (segmentsOf(order[i], slot))
-                findLoads(moves, order[i], d, task, first);
-            task += tasksOf(order[i], slot);
+        const std::vector<PlacedOp> &ops = placed[static_cast<std::size_t>(d)];
+        for (std::size_t i = 0; i < ops.size(); ++i) {
+            if (m_pipeline.offload.ops[ops[i].slot].empty())
+                continue;
+            if (isForward(ops[i].op->kind))
+                findStores(moves, ops, i, keepsOrder(d));
+            else if (makesGradient(ops[i].op->kind))
+                findLoads(moves, ops, i, d);
         }
-        // First come, first served: the numbers of the loads follow what asks for them.
-        std::vector<std::uint32_t> places(moves.loads.size());
-        std::iota(places.begin(), places.end(), 0u);
-        std::ranges::stable_sort(places, {}, [&](std::uint32_t i) { return moves.triggers[i] == kNoSpan ? 0 : moves.triggers[i] + 1; });
-        const auto loads = moves.loads, triggers = moves.triggers;
-        for (std::uint32_t i = 0; i < places.size(); ++i) {
-            moves.loads[i] = loads[places[i]];
-            moves.triggers[i] = triggers[places[i]];
-            moves.stores[moves.loads[i]].load = i;
-        }
+        if (keepsOrder(d))
+            sortByAsking(moves);
+        for (std::uint32_t i = 0; i < moves.loads.size(); ++i)
+            moves.stores[moves.loads[i].store].load = i;
     }
 }
 
-/// Of the forward at `place`, whose first task is `task`. The last module before its own backward stays where the
-/// two follow each other: it is needed at once.
-void PipelineClassTasks::findStores(DeviceMoves &moves, const std::vector<Op> &order, std::size_t place, int device, std::uint32_t task)
+/// The last module before its own backward stays where the two follow each other: it is needed at once.
+void PipelineClassTasks::findStores(DeviceMoves &moves, const std::vector<PlacedOp> &ops, std::size_t place, bool isOrderKnown)
 {
-    const Op &op = order[place];
-    const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
-    const std::vector<OffloadSegment> &segments = m_pipeline.offload.ops[slot];
-    const bool isTurn = place + 1 < order.size() && makesGradient(order[place + 1].kind) && order[place + 1].chunk == op.chunk
-        && order[place + 1].microBatch == op.microBatch;
-    StoredRange &stored = m_stored[cell(m_stageOf[slot], op.microBatch)];
+    const PlacedOp &at = ops[place];
+    const std::vector<OffloadSegment> &segments = m_pipeline.offload.ops[at.slot];
+    const bool isTurn = isOrderKnown && place + 1 < ops.size() && makesGradient(ops[place + 1].op->kind) && ops[place + 1].slot == at.slot
+        && ops[place + 1].op->microBatch == at.op->microBatch;
+    StoredRange &stored = m_stored[cell(m_stageOf[at.slot], at.op->microBatch)];
     stored.first = static_cast<std::uint32_t>(moves.stores.size());
     for (std::uint32_t k = 0; k < segments.size(); ++k)
         if (segments[k].store > 0 && !(isTurn && segments[k].staysAtTurn))
-            moves.stores.push_back({k, task + k, kNoSpan, kNoSpan, &op});
+            moves.stores.push_back({k, at.isCut ? at.task + k : at.last, kNoSpan, kNoSpan, at.op});
     stored.count = static_cast<std::uint32_t>(moves.stores.size()) - stored.first;
 }
 
-void PipelineClassTasks::findLoads(DeviceMoves &moves, const Op &op, int device, std::uint32_t task, std::uint32_t trackFirst)
+/// What a backward loads, last segment first.
+struct PipelineClassTasks::Groups {
+    std::vector<std::uint32_t> heads;      // of each group: the first task that needs it
+    std::vector<std::size_t> groupOf;      // of each load
+    std::uint32_t turn = kNoSpan;          // the backward of the module that stayed
+};
+
+PipelineClassTasks::Groups PipelineClassTasks::groupsOf(DeviceMoves &moves, const PlacedOp &backward, const PlacedOp *recomputation) const
 {
-    const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
-    const std::vector<OffloadSegment> &segments = m_pipeline.offload.ops[slot];
-    const StoredRange stored = m_stored[cell(m_stageOf[slot], op.microBatch)];
-    const bool recomputes = isRecomputed(op, slot);
-    const PrefetchRule &rule = m_pipeline.offload.prefetch;
-    std::vector<std::uint32_t> heads;   // of each group: the first task that needs it
-    std::vector<std::uint32_t> groupOf;
-    std::uint32_t at = task, left = stored.count;
-    std::uint32_t turn = kNoSpan;       // the backward of the module that stayed
+    const std::vector<OffloadSegment> &segments = m_pipeline.offload.ops[backward.slot];
+    const StoredRange &stored = m_stored[cell(m_stageOf[backward.slot], backward.op->microBatch)];
+    const bool recomputes = isRecomputed(*backward.op, backward.slot);
+    Groups groups;
+    std::uint32_t at = backward.task, again = recomputation ? recomputation->task : kNoSpan, left = stored.count;
     int last = -1;
-    for (std::size_t k = segments.size(); k-- > 0; at += recomputes && segments[k].recompute > 0 ? 2 : 1) {
+    for (std::size_t k = segments.size(); k-- > 0;) {
+        const bool makesAnew = segments[k].recompute > 0;
+        const std::uint32_t task = recomputation && makesAnew ? again : at;
+        if (backward.isCut)
+            at += recomputes && makesAnew ? 2 : 1;
+        if (recomputation && makesAnew)
+            ++again;
         if (left == 0 || moves.stores[stored.first + left - 1].segment != k) {
-            turn = segments[k].staysAtTurn && segments[k].store > 0 ? at : turn;
+            groups.turn = segments[k].staysAtTurn && segments[k].store > 0 ? task : groups.turn;
             continue;
         }
-        Move &move = moves.stores[stored.first + --left];
-        move.needed = task;
-        if (heads.empty() || segments[k].group != last)
-            heads.push_back(at);
+        moves.stores[stored.first + --left].needed = recomputation ? recomputation->task : backward.task;
+        if (groups.heads.empty() || segments[k].group != last)
+            groups.heads.push_back(task);
         last = segments[k].group;
-        moves.loads.push_back(stored.first + left);
-        groupOf.push_back(static_cast<std::uint32_t>(heads.size() - 1));
+        groups.groupOf.push_back(groups.heads.size() - 1);
     }
-    for (const std::uint32_t group : groupOf) {
-        const auto ahead = static_cast<std::uint32_t>(rule.ahead);
-        std::uint32_t before = heads.front();   // the trigger is the end of the task before this one
-        if (group >= ahead)
-            before = heads[group - ahead];
-        else if (rule.atHandOver && turn != kNoSpan)
-            before = turn;
-        else if (rule.atHandOver)
-            before = task > trackFirst ? task - 1 : task;
-        moves.triggers.push_back(before > trackFirst ? before - 1 : kNoSpan);
+    for (std::size_t g = groups.heads.size(); g-- > 1;)   // no later than what is behind it in the queue
+        groups.heads[g - 1] = std::min(groups.heads[g - 1], groups.heads[g]);
+    return groups;
+}
+
+void PipelineClassTasks::findLoads(DeviceMoves &moves, const std::vector<PlacedOp> &ops, std::size_t place, int device)
+{
+    const PlacedOp &at = ops[place];
+    StoredRange &stored = m_stored[cell(m_stageOf[at.slot], at.op->microBatch)];
+    stored.isMadeAnew = place > 0 && ops[place - 1].op->kind == OpKind::Recompute;
+    const Groups groups = groupsOf(moves, at, stored.isMadeAnew ? &ops[place - 1] : nullptr);
+    for (std::uint32_t i = 0; i < stored.count; ++i) {
+        Load load{stored.first + stored.count - 1 - i, {}, {}};
+        if (keepsOrder(device))
+            load.turn = askInOrder(groups, groups.groupOf[i], ops, place);
+        else
+            askAtRunTime(load, groups, groups.groupOf[i], ops, place, device);
+        moves.loads.push_back(load);
     }
+}
+
+/// At the end of the task before the one that turns to a group `ahead` places before it. What an operation that is not cut
+/// needs is asked for as a whole when the operation before it begins.
+PipelineClassTasks::Moment PipelineClassTasks::askInOrder(const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place) const
+{
+    const PrefetchRule &rule = m_pipeline.offload.prefetch;
+    const auto ahead = static_cast<std::size_t>(rule.ahead);
+    const std::uint32_t first = ops.front().task, task = ops[place].task;
+    std::uint32_t before = groups.heads.front();
+    if (!ops[place].isCut) {
+        std::size_t last = place;
+        while (last > 0 && ops[last].last >= task)   // past the forward of its pair
+            --last;
+        before = rule.atHandOver ? std::min(ops[last].task, task) : task;
+    } else if (group >= ahead)
+        before = groups.heads[group - ahead];
+    else if (rule.atHandOver && groups.turn != kNoSpan)
+        before = groups.turn;
+    else if (rule.atHandOver)
+        before = task > first ? task - 1 : task;
+    return {before > first ? before - 1 : kNoSpan, kNoLag};
+}
+
+void PipelineClassTasks::askAtRunTime(Load &load, const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const
+{
+    const PrefetchRule &rule = m_pipeline.offload.prefetch;
+    const auto ahead = static_cast<std::size_t>(rule.ahead);
+    const PlacedOp &at = ops[place];
+    const int q = stageOf(device, at.op->chunk);
+    // Also of later groups: a recomputation ahead of its gradient may have begun with segments that stayed.
+    load.gradient = rule.atHandOver ? m_gradientBegins[cell(q + 1, at.op->microBatch)] : Moment{m_result[1][cell(q + 1, at.op->microBatch)], kNoLag};
+    if (group >= ahead) {
+        const std::uint32_t head = groups.heads[group - ahead];
+        if (head == at.task)
+            load.turn = beginOf(at);
+        else if (place > 0 && head == ops[place - 1].task)   // its recomputation
+            load.turn = beginOf(ops[place - 1]);
+        else
+            load.turn = {head - 1, kNoLag};
+        return;
+    }
+    for (std::size_t i = place; i-- > 0;) {
+        if (!makesGradient(ops[i].op->kind))
+            continue;
+        load.turn = rule.atHandOver && ops[i].isCut ? beginOf(ops[i].last, ops[i].slot, 0, kSegmentBackward) : Moment{ops[i].last, kNoLag};
+        return;
+    }
+}
+
+/// First come, first served: the numbers of the loads follow what asks for them.
+void PipelineClassTasks::sortByAsking(DeviceMoves &moves)
+{
+    std::ranges::stable_sort(moves.loads, {}, [](const Load &load) { return load.turn.task == kNoSpan ? 0 : load.turn.task + 1; });
 }
 
 void PipelineClassTasks::numberMoves(std::uint32_t &task)
@@ -116,65 +224,6 @@ void PipelineClassTasks::numberMoves(std::uint32_t &task)
         moves.firstLoad = task;
         addTrack(task, static_cast<std::uint32_t>(moves.loads.size()), Discipline::Priority, {.stream = Stream::Load, .stage = d});
     }
-}
-
-bool PipelineClassTasks::writeSegments(Writer &writer, const Op &op, int device, const std::vector<OffloadSegment> &segments) const
-{
-    const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
-    const int q = m_stageOf[slot];
-    const auto classOf = [&](std::size_t segment, SegmentTime time) {
-        return m_at.segments + kTimesOfSegment * (m_firstSegment[slot] + static_cast<std::uint32_t>(segment)) + time;
-    };
-    if (op.kind == OpKind::Forward) {
-        for (std::size_t k = 0; k < segments.size(); ++k) {
-            writer.task(WorkKind::Forward, classOf(k, kSegmentForward), op.microBatch, op.chunk);
-            if (k == 0 && !dependOn(writer, q, op))
-                return false;
-        }
-        return true;
-    }
-    const DeviceMoves &moves = m_moves[static_cast<std::size_t>(device)];
-    const StoredRange stored = m_stored[cell(q, op.microBatch)];
-    const bool recomputes = isRecomputed(op, slot);
-    std::uint32_t left = stored.count;
-    for (std::size_t k = segments.size(); k-- > 0;) {
-        const bool makesAnew = recomputes && segments[k].recompute > 0;
-        writer.task(makesAnew ? WorkKind::Recompute : workOf(op.kind), classOf(k, makesAnew ? kSegmentRecompute : kSegmentBackward), op.microBatch, op.chunk);
-        if (k + 1 == segments.size() && !dependOn(writer, q, op))
-            return false;
-        if (left > 0 && moves.stores[stored.first + left - 1].segment == k)
-            writer.after(moves.firstLoad + moves.stores[stored.first + --left].load);
-        if (makesAnew)
-            writer.task(workOf(op.kind), classOf(k, kSegmentBackward), op.microBatch, op.chunk);
-    }
-    return true;
-}
-
-void PipelineClassTasks::writeMoves(Writer &writer, int device) const
-{
-    const DeviceMoves &moves = m_moves[static_cast<std::size_t>(device)];
-    const auto write = [&](const Move &move, WorkKind kind, SegmentTime time) {
-        const auto slot = static_cast<std::size_t>(device * m_chunks + move.op->chunk);
-        const bool loads = kind == WorkKind::OffloadLoad;
-        writer.task(kind, m_at.segments + kTimesOfSegment * (m_firstSegment[slot] + move.segment) + time, move.op->microBatch, move.op->chunk,
-                    m_at.paths + 2 * static_cast<std::uint32_t>(device) + (loads ? 1 : 0));
-    };
-    for (const Move &move : moves.stores) {
-        writer.graph.partner[writer.next] = m_pipeline.offload.prefetch.dropsQueued ? move.needed : kNoSpan;
-        write(move, WorkKind::OffloadStore, kSegmentStore);
-        writer.after(move.made);
-    }
-    ++writer.resource;
-    for (std::size_t i = 0; i < moves.loads.size(); ++i) {
-        const Move &move = moves.stores[moves.loads[i]];
-        writer.graph.partner[writer.next] = moves.firstStore + moves.loads[i];
-        write(move, WorkKind::OffloadLoad, kSegmentLoad);
-        if (moves.triggers[i] != kNoSpan && moves.triggers[i] > move.made)
-            writer.after(moves.triggers[i]);
-        else
-            writer.after(move.made);   // nothing is asked for before it is there
-    }
-    ++writer.resource;
 }
 
 } // namespace trainyard

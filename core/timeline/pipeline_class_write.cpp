@@ -64,13 +64,14 @@ bool PipelineClassTasks::writeOp(Writer &writer, const Op &op, int device) const
         return false;
     if (const std::vector<OffloadSegment> *segments = segmentsOf(op, slot))
         return writeSegments(writer, op, device, *segments);
+    // Not cut although other operations are: a backward that the program also splits.
     const OpKind first = isRecomputedNow ? OpKind::Recompute : op.kind;
     writer.task(workOf(first), costs + static_cast<std::uint32_t>(first), op.microBatch, op.chunk);
     if (!dependOn(writer, q, op))
         return false;
-    // What a fixed order implies: a recomputation, or the last stage's backward, follows its own forward.
-    if (m_program.rule == OrderRule::Greedy && (op.kind == OpKind::Recompute || (makesGradient(op.kind) && m_stages[static_cast<std::size_t>(q)].ends)))
-        writer.after(m_result[0][cell(q, op.microBatch)]);
+    dependOnOwnForward(writer, q, op);
+    if (offloads() && makesGradient(op.kind))
+        waitForLoads(writer, op, device);
     // Fused: the recomputation waits for the gradient like the backward that it belongs to.
     if (isRecomputedNow)
         writer.task(workOf(op.kind), costs + static_cast<std::uint32_t>(op.kind), op.microBatch, op.chunk);
@@ -98,9 +99,18 @@ bool PipelineClassTasks::writePair(Writer &writer, const Op &forward, const Op &
         writeTask();
     if (!dependOn(writer, m_stageOf[forwardSlot], forward) || !dependOn(writer, m_stageOf[slot], backward))
         return false;
+    if (offloads())
+        waitForLoads(writer, backward, device);
     if (isRecomputedNow)
         writeTask();
     return true;
+}
+
+/// What a fixed order implies: a recomputation, or the last stage's backward, follows its own forward.
+void PipelineClassTasks::dependOnOwnForward(Writer &writer, int q, const Op &op) const
+{
+    if (m_program.rule == OrderRule::Greedy && (op.kind == OpKind::Recompute || (makesGradient(op.kind) && m_stages[static_cast<std::size_t>(q)].ends)))
+        writer.after(m_result[0][cell(q, op.microBatch)]);
 }
 
 /// Lets the task written last wait for the neighbour in the chain that the operation needs.

@@ -90,13 +90,21 @@ std::uint32_t segmentsOf(const OffloadTimes &offload)
     return size32(count);
 }
 
-void writeOffload(TaskGraph &graph, const OffloadTimes &offload, const ClassCosts &at)
+std::uint32_t beginsOf(const PipelineCosts &pipeline)
 {
+    return pipeline.program.rule == OrderRule::Strict ? 0 : kBeginsOfSegment * segmentsOf(pipeline.offload);
+}
+
+void writeOffload(TaskGraph &graph, const PipelineCosts &pipeline, const ClassCosts &at)
+{
+    const OffloadTimes &offload = pipeline.offload;
     Nanoseconds *out = graph.durations.data() + at.segments;
     for (const std::vector<OffloadSegment> &segments : offload.ops)
         for (const OffloadSegment &segment : segments)
             for (const Nanoseconds time : {segment.forward, segment.recompute, segment.backward, segment.store, segment.load})
                 *out++ = time;
+    for (std::uint32_t i = 0; i < beginsOf(pipeline); ++i)
+        graph.lags[at.begins + i] = -graph.durations[at.segments + i / kBeginsOfSegment * kTimesOfSegment + i % kBeginsOfSegment];
     for (std::size_t d = 0; d < offload.paths.size() && !graph.flows.empty(); ++d) {
         const OffloadPath &path = offload.paths[d];
         graph.flows[at.paths + 2 * d] = {0, path.storeCap, path.weight, path.storeLinks};
@@ -122,7 +130,7 @@ std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
     std::uint32_t durations = kNoDuration + 1, lags = kNoLag + 1, flows = 0;
     for (std::size_t c = 0; c < layout.size(); ++c) {
         const PipelineCosts &pipeline = costs.classes[c];
-        layout[c] = {durations, 0, 0, lags, 0, flows, 0, 0, 0, 0};
+        layout[c] = {durations, 0, 0, lags, 0, flows, 0, 0, 0, 0, 0};
         layout[c].holds = layout[c].ops + 5 * size32(pipeline.ops.size());
         layout[c].tail = layout[c].holds + 2 * size32(pipeline.boundaries.size());
         layout[c].pairs = layout[c].tail + 3 * size32(pipeline.tail.size());
@@ -130,7 +138,8 @@ std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
         layout[c].segments = layout[c].pieces + (pipeline.lanes > 1 ? 4 * size32(pipeline.boundaries.size()) : 0);
         durations = layout[c].segments + kTimesOfSegment * segmentsOf(pipeline.offload);
         layout[c].reduce = layout[c].boundary + 2 * size32(pipeline.boundaries.size());
-        lags = layout[c].reduce + size32(pipeline.tail.size() * costs.classes.size());
+        layout[c].begins = layout[c].reduce + size32(pipeline.tail.size() * costs.classes.size());
+        lags = layout[c].begins + beginsOf(pipeline);
         layout[c].paths = flows + 2 * size32(pipeline.boundaries.size());
         flows = layout[c].paths + 2 * size32(pipeline.offload.paths.size());
     }
@@ -143,7 +152,7 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
     const ClassCosts &last = layout.back();
     const PipelineCosts &lastClass = costs.classes.back();
     graph.durations.resize(last.segments + kTimesOfSegment * segmentsOf(lastClass.offload));
-    graph.lags.resize(last.reduce + lastClass.tail.size() * costs.classes.size());
+    graph.lags.resize(last.begins + beginsOf(lastClass));
     graph.flows.resize(costs.linkCapacity.empty() ? 0 : last.paths + 2 * lastClass.offload.paths.size());
     graph.linkCapacity = costs.linkCapacity;
     graph.durations[kOverheadDuration] = costs.overhead;
@@ -154,7 +163,7 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
         const ClassCosts &at = layout[c];
         for (std::size_t i = 0; i < pipeline.ops.size(); ++i)
             writeOps(&graph.durations[at.ops + 5 * i], pipeline.ops[i]);
-        writeOffload(graph, pipeline.offload, at);
+        writeOffload(graph, pipeline, at);
         std::ranges::copy(pipeline.pairs, graph.durations.begin() + at.pairs);
         for (std::size_t q = 0; q < pipeline.boundaries.size(); ++q)
             writeBoundary(graph, pipeline, at, q);

@@ -21,9 +21,10 @@ struct ClassCosts {
     std::uint32_t pieces = 0;      // durations [(boundary * 2 + direction) * 2 + {scatter, gather}]; of lanes only
     std::uint32_t segments = 0;    // durations [segment * 5 + {forward, recompute, backward, store, load}], ops in turn
     std::uint32_t paths = 0;       // flows [device * 2 + {store, load}]
+    std::uint32_t begins = 0;      // lags [segment * 3 + {forward, recompute, backward}], from its end back to its begin; where devices decide while they run
 };
 
-inline constexpr std::uint32_t kTimesOfSegment = 5;
+inline constexpr std::uint32_t kTimesOfSegment = 5, kBeginsOfSegment = 3;
 enum SegmentTime : std::uint32_t { kSegmentForward, kSegmentRecompute, kSegmentBackward, kSegmentStore, kSegmentLoad };
 
 [[nodiscard]] std::vector<ClassCosts> layOutCosts(const IterationCosts &costs);

@@ -37,7 +37,7 @@ Expected<void> checkSizes(const IterationCosts &costs)
             || (!pipeline.pairs.empty() && pipeline.pairs.size() != stages * static_cast<std::size_t>(program.shape.chunks)))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "costs that do not fit the program's shape", ""});
         if (const OffloadTimes &offload = pipeline.offload; !offload.isEmpty()
-            && (offload.ops.size() != stages || offload.paths.size() != pipeline.tail.size() || !pipeline.pairs.empty() || program.rule != OrderRule::Strict))
+            && (offload.ops.size() != stages || offload.paths.size() != pipeline.tail.size()))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "offloading that does not fit the program", ""});
     }
     return {};
@@ -78,6 +78,8 @@ void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, 
     }
     if (std::ranges::any_of(classes, &PipelineClassTasks::offloads))
         graph.partner.assign(tasks, kNoSpan);
+    if (std::ranges::any_of(classes, &PipelineClassTasks::cutsAtRunTime))
+        graph.continues.assign(tasks, 0);
     graph.predBegin.resize(tasks + 1);
     graph.pred.reserve(tasks + tasks / 2);
     graph.lagClass.reserve(tasks + tasks / 2);
@@ -133,8 +135,11 @@ void adoptOrder(IterationCosts &costs, const Timeline &timeline)
         std::vector<Op> &order = program.order[static_cast<std::size_t>(track.stage)];
         order.clear();
         for (std::uint32_t span = track.first; span < track.last; ++span)
-            if (timeline.kind[span] <= WorkKind::Recompute)   // the first work kinds are the op kinds, in the same order
-                order.push_back({static_cast<OpKind>(timeline.kind[span]), false, static_cast<std::int16_t>(timeline.chunk[span]), timeline.microBatch[span]});
+            if (timeline.kind[span] <= WorkKind::Recompute) {   // the first work kinds are the op kinds, in the same order
+                const Op op{static_cast<OpKind>(timeline.kind[span]), false, static_cast<std::int16_t>(timeline.chunk[span]), timeline.microBatch[span]};
+                if (order.empty() || order.back() != op)   // one that is cut has several spans
+                    order.push_back(op);
+            }
     }
 }
 

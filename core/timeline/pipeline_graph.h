@@ -58,7 +58,7 @@ struct PipelineCosts {             // of one class of equal pipelines
     std::vector<Nanoseconds> pairs;
     std::vector<BoundaryTimes> boundaries;   // [virtual stage q], q < virtualStages - 1
     std::vector<TailTimes> tail;   // [device]
-    OffloadTimes offload;          // only where the program is strict and pairs nothing
+    OffloadTimes offload;          // empty where everything stays
 };
 
 struct IterationCosts {

@@ -17,6 +17,7 @@ void RunTimeOrder::reset()
         m_work.head.push_back(resource.track.first);
     m_work.nextForward = m_work.head;
     m_work.promoted.assign(resources, kNoSpan);
+    m_work.continued.assign(resources, kNoSpan);
     m_work.inFlight.assign(resources, 0);
     const auto keepsOrder = [](const Resource &r) { return r.discipline == Discipline::Bypass || r.discipline == Discipline::Greedy; };
     const std::size_t tasks = std::ranges::any_of(m_graph.resources, keepsOrder) ? m_graph.taskCount() : 0;
@@ -38,6 +39,8 @@ void RunTimeOrder::arrive(std::uint32_t task)
 
 std::uint32_t RunTimeOrder::take(std::uint32_t resource)
 {
+    if (const std::uint32_t next = m_work.continued[resource]; next != kNoSpan)
+        return m_work.isHere[next] != 0 ? begun(next) : kNoSpan;
     switch (m_graph.resources[resource].discipline) {
     case Discipline::Bypass: return takeWithBypass(resource);
     case Discipline::Greedy: return takeGreedily(resource);
@@ -100,9 +103,9 @@ std::uint32_t RunTimeOrder::takeGreedily(std::uint32_t resource)
         ++head;
     advanceForward(resource);
     const bool isRecomputation = head < of.track.last && m_graph.kind[head] == WorkKind::Recompute;
-    const std::uint32_t backward = isRecomputation ? head + 1 : head;
+    const std::uint32_t backward = isRecomputation ? endOfOperation(head) : head;
     const bool hasForward = forward < of.track.last;
-    if (backward < of.track.last && m_work.isHere[backward] != 0 && (!hasForward || m_graph.kind[backward] == WorkKind::Backward)) {
+    if (backward < of.track.last && m_work.isHere[backward] != 0 && m_work.isHere[head] != 0 && (!hasForward || m_graph.kind[backward] == WorkKind::Backward)) {
         if (!isRecomputation) {
             inFlight -= m_graph.kind[backward] == WorkKind::Backward;
             return begun(backward);

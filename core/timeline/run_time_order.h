@@ -34,9 +34,21 @@ private:
     [[nodiscard]] std::uint32_t takeFirst(std::uint32_t resource);
     [[nodiscard]] std::uint32_t takeWithBypass(std::uint32_t resource);
     [[nodiscard]] std::uint32_t takeGreedily(std::uint32_t resource);
+    [[nodiscard]] bool continues(std::uint32_t task) const
+    {
+        return task < m_graph.continues.size() && m_graph.continues[task] != 0;
+    }
     [[nodiscard]] std::uint32_t begun(std::uint32_t task)
     {
         m_work.isBegun[task] = 1;
+        m_work.continued[m_graph.resource[task]] = continues(task + 1) ? task + 1 : kNoSpan;
+        return task;
+    }
+    [[nodiscard]] std::uint32_t endOfOperation(std::uint32_t task) const
+    {
+        do
+            ++task;
+        while (continues(task));
         return task;
     }
     void advanceForward(std::uint32_t resource);

@@ -58,6 +58,9 @@ struct TaskGraph {
     // no time, and a store that has not begun is dropped. Of a store the task whose start drops it too, or kNoSpan. Such
     // tasks lie on Priority resources. Empty where nothing is offloaded.
     std::vector<std::uint32_t> partner;
+    // 1 where the task goes on with what the task before it on the same resource began: it is the next there, and waited for.
+    // Read on resources that decide while they run; empty where no operation there has several tasks of that kind.
+    std::vector<std::uint8_t> continues;
     // predecessors of task i: pred[predBegin[i] .. predBegin[i+1]), each with the lag that starts at its end;
     // a negative lag lets the task start before its predecessor ends
     std::vector<std::uint32_t> predBegin, pred, lagClass;

@@ -3,6 +3,7 @@
 #include "core/offload/paths.h"
 #include "core/placement/place.h"
 #include "core/timeline/analysis.h"
+#include "tests/core/offload/drive_plans.h"
 #include "tests/core/offload/paper_plans.h"
 
 #include <QTest>
@@ -15,25 +16,6 @@ using test::oneSite;
 
 class TstOffloadPlans : public QObject {
     Q_OBJECT
-
-    static Plan withDrives(Plan plan, double write = 40, double read = 50)
-    {
-        for (Datacenter &datacenter : plan.cluster.datacenters)
-            for (Pool &pool : datacenter.pools) {
-                pool.ssd = Ssd{};
-                pool.ssd->writeGBps = write;
-                pool.ssd->readGBps = read;
-                pool.ssd->endurancePb = 40;
-                pool.ssd->usd = 4000;
-            }
-        plan.memory.activationOffload = ActivationOffload::Ssd;
-        return plan;
-    }
-
-    static bool hasProblem(const Evaluation &evaluation, const char *where)
-    {
-        return std::ranges::any_of(evaluation.problems, [&](const Problem &p) { return p.where == where; });
-    }
 
 private slots:
     void theBreakdownStillAddsUp()
@@ -181,7 +163,7 @@ private slots:
     void whatCannotLeaveIsSaid()
     {
         Plan plan = withDrives(oneSite(8));
-        plan.schedule = ScheduleKind::Varuna;
+        plan.schedule = ScheduleKind::TeraPipe;
         const auto evaluation = evaluated(plan);
         QVERIFY(!evaluation->metrics.offload);
         QVERIFY(hasProblem(*evaluation, "memory.activation_offload"));

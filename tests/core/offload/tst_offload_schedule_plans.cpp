@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Activation offloading from plan to metrics under schedules that decide while they run, that pair operations, or that
+// recompute part of a stage.
+#include "core/cost/iteration_costs.h"
+#include "core/memory/chunk_memory.h"
+#include "core/placement/place.h"
+#include "core/schedule/chunks.h"
+#include "tests/core/offload/drive_plans.h"
+
+#include <QTest>
+
+#include <cmath>
+
+using namespace offload;
+using test::evaluated;
+using test::oneSite;
+using test::threeSites;
+
+namespace {
+
+constexpr ScheduleKind kSchedules[] = {ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe, ScheduleKind::DualPipeV};
+
+Plan keptUnder(ScheduleKind schedule, Recompute recompute = Recompute::None)
+{
+    Plan plan = oneSite(8);
+    plan.schedule = schedule;
+    plan.memory.recompute = recompute;
+    plan.memory.offloadMinElements = 0;
+    return plan;
+}
+
+/// A DP-cell of two pipelines over three sites.
+Plan cell(WanSharing sharing)
+{
+    Plan plan = threeSites(4);
+    plan.parallelism.data = 2;
+    plan.workload.globalBatch = 48;
+    plan.schedule = ScheduleKind::Atlas;
+    plan.wan.sharing = sharing;
+    plan.wan.cell = 2;
+    plan.memory.offloadMinElements = 0;
+    return plan;
+}
+
+std::int64_t highest(const std::vector<Evaluation::MemoryStep> &curve)
+{
+    return std::ranges::max(curve, {}, &Evaluation::MemoryStep::bytes).bytes;
+}
+
+Costs costsOf(const Plan &plan, std::optional<Workload> &workload)
+{
+    workload = *resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
+    workload->layout = place(*workload, PlacementMode::PipelineAcross);
+    auto costs = cost(*workload);
+    if (!costs)
+        qFatal("%s", toString(costs.error()).c_str());
+    return std::move(*costs);
+}
+
+} // namespace
+
+class TstOffloadSchedulePlans : public QObject {
+    Q_OBJECT
+
+private slots:
+    void whatLeavesIsNotOnTheGpu()
+    {
+        for (const ScheduleKind schedule : kSchedules)
+            for (const Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full}) {
+                const Plan keep = keptUnder(schedule, recompute);
+                const auto kept = evaluated(keep), away = evaluated(withDrives(keep, 400, 400));
+                const OffloadMetrics &m = *away->metrics.offload;
+                QVERIFY(m.bytesPerGpu > 0);
+                QVERIFY(std::abs(m.bytesPerGpu - m.bytesRead - m.bytesForwarded) <= 1e-9 * m.bytesPerGpu);
+                QVERIFY(std::abs(away->metrics.breakdown->total() - *away->metrics.iterationTime) < 1e-6 * *away->metrics.iterationTime);
+                // What waits for weight gradients grows segment by segment only where operations are cut: not beside full recomputation.
+                const bool isAlike = !endsWithWeightGrads(schedule) || recompute != Recompute::Full;
+                for (std::size_t stage = 0; stage < kept->metrics.memory->perStage.size(); ++stage) {
+                    QVERIFY(!isAlike || away->metrics.memory->perStage[stage].peak <= kept->metrics.memory->perStage[stage].peak * 1.000001);
+                    for (std::size_t i = 0; i < away->memoryCurves[stage].size(); ++i)
+                        QVERIFY(away->memoryCurves[stage][i].bytes <= highest(away->memoryCurvesKept[stage]));
+                }
+                QVERIFY(away->metrics.memory->perStage.front().peak < kept->metrics.memory->perStage.front().peak);
+                QVERIFY(!hasProblem(*away, "memory.activation_offload"));
+            }
+    }
+
+    void withoutLimitOfBandwidthNothingStalls()
+    {
+        // a move takes a tick: pairs and a stage that turns wait for one a module at most
+        for (const ScheduleKind schedule : kSchedules)
+            for (const Recompute recompute : {Recompute::None, Recompute::Full}) {
+                const Plan keep = keptUnder(schedule, recompute);
+                Plan plan = withDrives(keep, 1e12, 1e12);
+                for (Datacenter &datacenter : plan.cluster.datacenters)
+                    for (Pool &pool : datacenter.pools) {
+                        GpuSpec gpu = *builtinCatalogue().gpu(pool.gpu);
+                        gpu.pcieGBps = 1e12;
+                        pool.inlineGpu = gpu;
+                    }
+                const double with = *evaluated(plan)->metrics.iterationTime, without = *evaluated(keep)->metrics.iterationTime;
+                QVERIFY(std::abs(with - without) < 1e-5);
+            }
+    }
+
+    void keepingIsWhatAPlanWithoutBandwidthGets()
+    {
+        for (const ScheduleKind schedule : kSchedules) {
+            const auto keep = evaluated(keptUnder(schedule)), none = evaluated(withDrives(keptUnder(schedule), 0, 0));
+            QCOMPARE(*none->metrics.iterationTime, *keep->metrics.iterationTime);
+            QCOMPARE(none->metrics.offload->bytesPerGpu, 0.0);
+            QVERIFY(hasProblem(*none, "cluster.datacenters[0].pools[0].ssd"));
+        }
+    }
+
+    void pipelinesOfACellOffloadWhileTheyTakeTurns()
+    {
+        for (const WanSharing sharing : {WanSharing::Spatial, WanSharing::Temporal}) {
+            const auto kept = evaluated(cell(sharing)), away = evaluated(withDrives(cell(sharing), 1000, 1000));
+            QCOMPARE(away->layout.classes.size(), std::size_t(sharing == WanSharing::Temporal ? 2 : 1));
+            QVERIFY(away->metrics.offload->bytesPerGpu > 0);
+            QVERIFY(away->metrics.memory->perStage.front().peak < kept->metrics.memory->perStage.front().peak);
+            QVERIFY(std::abs(*away->metrics.iterationTime - *kept->metrics.iterationTime) < 0.01 * *kept->metrics.iterationTime);
+        }
+    }
+
+    void segmentsAddUpToWhatIsKept()
+    {
+        // sum of offloaded + resident over the segments of a chunk = ChunkMemory::kept
+        for (const int layers : {0, 1, 3, 100}) {
+            Plan plan = withDrives(keptUnder(ScheduleKind::OneFOneB, Recompute::Full), 400, 400);
+            if (layers > 0)
+                plan.memory.recomputeLayers = layers;
+            std::optional<Workload> workload;
+            const Costs costs = costsOf(plan, workload);
+            for (std::size_t stage = 0; stage < costs.offload.front().size(); ++stage) {
+                const std::vector<ChunkMemory> chunks = chunkMemory(*workload, int(stage));
+                QCOMPARE(costs.offload.front()[stage].chunks.size(), chunks.size());
+                for (std::size_t c = 0; c < chunks.size(); ++c) {
+                    double sum = 0;
+                    for (const SegmentBytes &segment : costs.offload.front()[stage].chunks[c])
+                        sum += segment.offloaded + segment.resident;
+                    QVERIFY(std::abs(sum - chunks[c].kept) <= 1e-9 * chunks[c].kept);
+                }
+            }
+        }
+    }
+
+    void layersThatAreNotRecomputedLeaveWhole()
+    {
+        // The fewer layers recompute, the more leaves; never a higher peak than keeping.
+        double before = 0;
+        for (const int layers : {8, 5, 2}) {
+            Plan keep = keptUnder(ScheduleKind::OneFOneB, Recompute::Full);
+            keep.memory.recomputeLayers = layers;
+            const auto kept = evaluated(keep), away = evaluated(withDrives(keep, 4000, 4000));
+            QVERIFY(!hasProblem(*away, "memory.activation_offload"));
+            QVERIFY(away->metrics.offload->bytesPerGpu > before);
+            QVERIFY(away->metrics.memory->peak < kept->metrics.memory->peak);
+            before = away->metrics.offload->bytesPerGpu;
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TstOffloadSchedulePlans)
+#include "tst_offload_schedule_plans.moc"
