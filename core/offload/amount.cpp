@@ -29,7 +29,7 @@ std::size_t firstModuleKept(const std::vector<AmountModule> &modules, const Amou
         if (own <= 0)
             return false;
         if (rates.isPipelined)
-            return before + own > period * rates.write || before + own > period * rates.read;
+            return before + own > period * rates.write || before + own > (period - rates.inFlightShare * all) * rates.read;
         return before + 2 * own > rates.write * (period - r * sums.forward[from]) || before + own > rates.read * r * all;
     };
     for (std::size_t n = 0, layer = 0; n < modules.size(); ++n) {

@@ -19,6 +19,7 @@ struct AmountRates {
     double backwardRatio = 2;      // r = backward / forward time, recomputation included
     /// Other micro-batches lie between a forward and its backward: the queues have a whole period for each micro-batch.
     bool isPipelined = false;
+    double inFlightShare = 0;      // then: of a pipeline's micro-batches, those whose forward comes before the first backward
 };
 
 /// The first module that stays, and all after it do; modules.size() where everything leaves. Nodes are the modules and the
@@ -26,7 +27,8 @@ struct AmountRates {
 /// before the backward reaches it:
 ///   sum_{q before n} A_q + 2 A_n > W ((1 + r) T_f - r sum_{q before n} t_q)
 /// and where the loads of all that leaves would take longer than the backward: sum A_q > R r T_f. In a pipeline the queues
-/// have the period (1 + r) T_f for sum_{q before n} A_q + A_n, each way.
+/// have the period (1 + r) T_f for sum_{q before n} A_q + A_n, each way; that of loads less what comes before the first
+/// backward, K of M forwards: (1 + r - K/M) T_f.
 [[nodiscard]] std::size_t firstModuleKept(const std::vector<AmountModule> &modules, const AmountRates &rates);
 
 /// The same for a given share of the bytes: modules in order while they stay within it.

@@ -123,14 +123,14 @@ public:
             const std::vector<double> inFlight = peakInFlight(pipelines.program);
             auto &stages = m_costs.offload.emplace_back();
             for (std::size_t stage = 0; stage < times.paths.size(); ++stage)
-                stages.push_back(planStage(c, int(stage), inFlight[stage] > 1, times));
+                stages.push_back(planStage(c, int(stage), inFlight[stage], times));
             if (std::ranges::any_of(stages, [](const StageOffload &s) { return s.offloaded > 0; }))
                 pipelines.offload = std::move(times);
         }
     }
 
 private:
-    [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const OffloadPath &path, bool isPipelined) const
+    [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const OffloadPath &path, double inFlight, int microBatches) const
     {
         std::vector<AmountModule> amounts;
         double forward = 0, backward = 0;
@@ -143,10 +143,10 @@ private:
             return 0;
         if (m_settings.fraction)
             return firstModuleKept(amounts, *m_settings.fraction);
-        return firstModuleKept(amounts, {path.storeCap, path.loadCap, forward > 0 ? backward / forward : 2, isPipelined});
+        return firstModuleKept(amounts, {path.storeCap, path.loadCap, forward > 0 ? backward / forward : 2, inFlight > 1, inFlight / microBatches});
     }
 
-    StageOffload planStage(std::size_t pipelineClass, int stage, bool isPipelined, OffloadTimes &times)
+    StageOffload planStage(std::size_t pipelineClass, int stage, double inFlight, OffloadTimes &times)
     {
         const PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
         const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage);
@@ -161,7 +161,7 @@ private:
             all.insert(all.end(), modules.begin(), modules.end());
         }
         begins.push_back(all.size());
-        const std::size_t kept = firstKept(all, path, isPipelined);
+        const std::size_t kept = firstKept(all, path, inFlight, pipelines.program.shape.microBatches);
         const bool isSplit = splitsBackward(pipelines.program);
         StageOffload result;
         result.writeRate = path.storeCap;

@@ -158,6 +158,24 @@ private slots:
         }
     }
 
+    void loadsHaveThePeriodLessTheForwardsBeforeThem()
+    {
+        // all leave in a pipeline where sum A <= R (1 + r - K/M) T_f
+        const Case c;
+        const std::vector<AmountModule> list = modules(c);
+        double bytes = 0, forward = 0;
+        for (const AmountModule &module : list) {
+            bytes += module.bytes;
+            forward += module.forward;
+        }
+        for (const double r : {1.0, 2.0, 3.0})
+            for (const double share : {0.0, 0.25, 1.0}) {
+                const double rate = bytes / ((1 + r - share) * forward);
+                QCOMPARE(firstModuleKept(list, {1e15, rate * (1 + 1e-9), r, true, share}), list.size());
+                QVERIFY(firstModuleKept(list, {1e15, rate * (1 - 1e-9), r, true, share}) < list.size());
+            }
+    }
+
     void stagesOnOneDriveDivideItsBandwidth()
     {
         // two pipelines of one GPU each store at the same time over a link that carries one: each move takes twice as long
