@@ -39,8 +39,9 @@ void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, cons
                 return;
             if (!answer || !readRokPoint(point, **answer))
                 continue;
-            if (!point.fits && std::ranges::none_of(points.begin() + std::ptrdiff_t(i), points.end(), &RokPoint::isCurrent))
-                points.resize(i + 1);  // larger ones fit even less
+            // Larger ones fit even less, but for offload: tensors that are too small to leave grow past the limit.
+            if (!point.fits && point.way != ActivationWay::Offload && std::ranges::none_of(points.begin() + std::ptrdiff_t(i), points.end(), &RokPoint::isCurrent))
+                points.resize(i + 1);
             curves.points.push_back(std::move(point));
         }
         publish();

@@ -23,6 +23,7 @@ ResidualSpread readSpread(ObjectReader &reader)
     reader.text("architecture", key.architecture);
     reader.count("precision_bits", key.precisionBits, {4, 32});
     reader.flag("moe", key.isMoe);
+    reader.flag("shards_weights", key.shardsWeights);
     reader.require("rows", "the number of measurements");
     reader.count("rows", spread.rows, {1, 1e9});
     std::string reach;

@@ -19,6 +19,7 @@ struct EvidenceKey {
     int precisionBits = 16;        // 32, 16, 8 or 4
     bool isMoe = false;
     Reach reach = Reach::Node;
+    bool shardsWeights = false;    // ZeRO-3, FSDP: weights are gathered layer by layer
     bool operator==(const EvidenceKey &) const = default;
 };
 

@@ -14,6 +14,7 @@ constexpr StackField kStackFields[] = {
     {"recomputes_last_stage", nullptr, &StackSpec::recomputesLastStage, kShare},
     {"gradient_norm_barrier", nullptr, &StackSpec::gradientNormBarrier, kShare},
     {"weights_kept_in_fp32", nullptr, &StackSpec::weightsKeptInFp32, kShare},
+    {"master_weights", nullptr, &StackSpec::masterWeights, kShare},
     {"operator_level_selective", nullptr, &StackSpec::operatorLevelSelective, kShare},
     {"gradient_bucket", &StackSpec::gradientBucket, nullptr, {0, 1e13}},
     {"gradient_bucket_per_rank", &StackSpec::gradientBucketPerRank, nullptr, {0, 1e13}},

@@ -124,6 +124,36 @@ void addFabric(Parts &parts, const Plan &plan, const Catalogue &catalogue)
     }
 }
 
+/// Drives that read or write twice as fast, or a link of twice the bandwidth to host memory, where something moves there.
+void addStorage(Parts &parts, const Plan &plan)
+{
+    const MemoryStrategy &memory = plan.memory;
+    const bool usesDrives = memory.activationOffload == ActivationOffload::Ssd || memory.optimizerOffload == OptimizerOffload::Ssd
+        || memory.parameterOffload == ParameterOffload::Ssd;
+    const bool usesHost = memory.activationOffload == ActivationOffload::Host || memory.parameterOffload != ParameterOffload::None
+        || memory.optimizerOffload != OptimizerOffload::None;
+    for (std::size_t d = 0; d < plan.cluster.datacenters.size(); ++d) {
+        const Datacenter &datacenter = plan.cluster.datacenters[d];
+        for (std::size_t k = 0; k < datacenter.pools.size(); ++k) {
+            const Pool &pool = datacenter.pools[k];
+            const std::string key = datacenter.id + ":" + pool.id, where = " a node in " + datacenter.label() + (datacenter.pools.size() > 1 ? " (" + pool.id + ")" : "");
+            const auto twice = [&](const char *what, const std::string &verb, double now, auto apply) {
+                if (now > 0)
+                    parts.add(std::string(what) + ":" + key, "2", "Drives " + verb + " " + number(now) + " → " + number(2 * now) + " GB/s" + where, apply);
+            };
+            if (usesDrives && pool.ssd) {
+                twice("drives-read", "read", pool.ssd->readGBps, [&](Plan &p) { p.cluster.datacenters[d].pools[k].ssd->readGBps *= 2; });
+                twice("drives-write", "write", pool.ssd->writeGBps, [&](Plan &p) { p.cluster.datacenters[d].pools[k].ssd->writeGBps *= 2; });
+            }
+            if (usesHost && pool.host && pool.host->gbytesPerSecondPerGpu > 0) {
+                const double now = pool.host->gbytesPerSecondPerGpu;
+                parts.add("host-link:" + key, "2", "Host memory " + number(now) + " → " + number(2 * now) + " GB/s a GPU" + (datacenter.pools.size() > 1 ? " in " + pool.id : ""),
+                          [&](Plan &p) { p.cluster.datacenters[d].pools[k].host->gbytesPerSecondPerGpu *= 2; });
+            }
+        }
+    }
+}
+
 std::string shortName(const GpuSpec &gpu)
 {
     const std::string prefix = gpu.vendor + " ";
@@ -228,6 +258,7 @@ std::vector<Alternative> betterParts(const Plan &plan, const Catalogue &catalogu
     addNodes(parts, plan);
     addGpus(parts, plan, catalogue);
     addFabric(parts, plan, catalogue);
+    addStorage(parts, plan);
     return parts.take();
 }
 

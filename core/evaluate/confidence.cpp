@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kFewestRows = 3;     // fewer rows on one combination are evidence for their family only
 constexpr int kEnoughRows = 10;    // a range that is borrowed from others rests on at least so many
-constexpr int kFurthest = kOtherArchitecture + 4;   // evidence that shares nothing with a plan
+constexpr int kFurthest = kOtherArchitecture + 5;   // evidence that shares nothing with a plan
 enum class Label : std::uint8_t { Calibrated, SameFamily, Extrapolated, SpecSheet };   // from the best to the worst
 constexpr const char *kLabels[] = {"calibrated", "same family", "extrapolated", "spec sheet"};
 
@@ -151,7 +151,7 @@ std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, 
         const Pool &pool = plan.cluster.datacenters[std::size_t(seat.datacenter)].pools[std::size_t(seat.pool)];
         const GpuSpec *const gpu = gpuOf(pool, catalogue);
         EvidenceKey key{plan.stack.name, pool.inlineGpu ? std::string() : pool.gpu, gpu ? gpu->architecture : std::string(),
-                        precisionBits(plan.workload.precision), model.isMoe(), reach};
+                        precisionBits(plan.workload.precision), model.isMoe(), reach, plan.parallelism.zeroStage >= 3};
         if (std::ranges::find(keys, key) == keys.end())
             keys.push_back(std::move(key));
     }
@@ -163,7 +163,8 @@ int evidenceDistance(const EvidenceKey &measured, const EvidenceKey &plan)
     const bool isSameGpu = !plan.gpu.empty() && measured.gpu == plan.gpu;
     const bool isSister = !plan.architecture.empty() && measured.architecture == plan.architecture;
     return int(measured.stack != plan.stack) + (isSameGpu ? 0 : isSister ? 1 : kOtherArchitecture)
-        + int(measured.precisionBits != plan.precisionBits) + int(measured.isMoe != plan.isMoe) + int(measured.reach < plan.reach);
+        + int(measured.precisionBits != plan.precisionBits) + int(measured.isMoe != plan.isMoe)
+        + int(measured.shardsWeights != plan.shardsWeights) + int(measured.reach < plan.reach);
 }
 
 /// Whether an override replaces what was fitted to the rows of its stack: they say less about the plan then.

@@ -13,7 +13,7 @@ namespace trainyard {
 [[nodiscard]] std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, const Layout &layout,
                                                     const Catalogue &catalogue);
 
-/// In how many respects a measurement differs from a plan: stack, GPU, precision, experts, network. Another architecture
+/// In how many respects a measurement differs from a plan: stack, GPU, precision, experts, sharded weights, network. Another architecture
 /// counts as kOtherArchitecture; a network that reaches further than the plan's does not count.
 [[nodiscard]] int evidenceDistance(const EvidenceKey &measured, const EvidenceKey &plan);
 inline constexpr int kOtherArchitecture = 10;

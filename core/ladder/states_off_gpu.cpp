@@ -39,7 +39,8 @@ double mlpMoments(const ModelSpec &model, double width, double rank)
 
 double masterBytes(const Workload &workload)
 {
-    return weightBytes(workload.plan->workload.precision) >= 4 || workload.stack.weightsKeptInFp32 ? 0 : 4;
+    const StackSpec &stack = workload.stack;
+    return weightBytes(workload.plan->workload.precision) >= 4 || stack.weightsKeptInFp32 || !stack.masterWeights ? 0 : 4;
 }
 
 } // namespace
@@ -77,10 +78,11 @@ double optimizerStateBytes(const Workload &workload)
 
 double updateTraffic(const Workload &workload)
 {
+    const double inPlace = workload.stack.masterWeights ? 0 : 6;   // the 16-bit weight in, for a 32-bit one in and out
     switch (workload.plan->workload.optimizer) {
-    case Optimizer::Sgd: return 14;
-    case Optimizer::Adam8bit: return 18;
-    default: return 30;
+    case Optimizer::Sgd: return 14 - inPlace;
+    case Optimizer::Adam8bit: return 18 - inPlace;
+    default: return 30 - inPlace;
     }
 }
 

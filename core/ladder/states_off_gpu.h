@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-/// Bytes of optimizer state of one parameter: 32-bit master weight and moments; a 32-bit weight is its own master. Adam 8,
+/// Bytes of optimizer state of one parameter: 32-bit master weight, where the stack keeps one, and moments; a 32-bit weight is its own master. Adam 8,
 /// Lion 4, 8-bit Adam 2 and two scales for each block of 2048, Adafactor row and column factors. GaLore's, which depend on
 /// the shape of each matrix, are the workload's mean.
 [[nodiscard]] double optimizerStateBytes(const Workload &workload);
@@ -31,7 +31,7 @@ namespace trainyard {
 [[nodiscard]] Seconds galoreTime(const Workload &workload, const GpuSpec &gpu, double parameters);
 
 /// Bytes that an update moves through memory for one parameter: gradient, master weight and moments in; the last and a
-/// 16-bit weight out. Adam 30, with 8-bit moments 18, SGD 14.
+/// 16-bit weight out. Adam 30, with 8-bit moments 18, SGD 14; 6 less where there is no master weight.
 [[nodiscard]] double updateTraffic(const Workload &workload);
 
 /// What one layer moves for one micro-batch: weights to the GPU before forward and again before backward where they lie

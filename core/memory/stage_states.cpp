@@ -77,7 +77,8 @@ private:
         if (offload == OptimizerOffload::None)
             return;
         const bool isOnDrives = offload == OptimizerOffload::Ssd;
-        const double group = std::min(builtinHost().subGroupParameters, m_elements.dense / m_shards + m_elements.experts / m_expertShards);
+        const double own = m_elements.dense / m_shards + m_elements.experts / m_expertShards;
+        const double group = std::min(builtinHost().subGroupParameters, own);
         away(s, s.optimizer, isOnDrives);
         s.optimizer = 0;
         if (gradientsLeave(m_work)) {   // widened to 32 bits there
@@ -85,9 +86,9 @@ private:
             s.gradients = 0;
         }
         if (offload == OptimizerOffload::Interleaved)   // one group comes, one is updated, one goes, with its gradients
-            add(s, "states under update", 3 * group * (optimizerStateBytes(m_work) + 4));
+            add(s, "states under update", std::min(3 * group, own) * (optimizerStateBytes(m_work) + 4));
         else
-            add(s, "gradients and weights under way", 2 * group * (m_weight + m_stack.gradientBytes));
+            add(s, "gradients and weights under way", std::min(2 * group, own) * (m_weight + m_stack.gradientBytes));
     }
 
     /// Weights of the layers in host memory or on drives; token table and output matrix stay.
@@ -118,9 +119,10 @@ private:
         const bool arePartsFetched = m_p.zeroStage >= 3 || m_plan.memory.parameterOffload != ParameterOffload::None;
         if (!arePartsFetched || staysWhole)
             return;
+        // Token table and output matrix are gathered under ZeRO-3; below, they stay among the weights.
         const LayerParameters layer = layerParameters(m_model, m_model.isMoe());
         const double elements = (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
-        add(s, "gathered layers", m_weight * std::min(all, m_stack.gatheredLayers * elements + m_elements.ends));
+        add(s, "gathered layers", m_weight * std::min(all, m_stack.gatheredLayers * elements + (m_p.zeroStage >= 3 ? m_elements.ends : 0)));
     }
 
     void addFrameworkBuffers(StageStates &s) const

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/offload/settings.h"
 
+#include "core/hardware/network_spec.h"
 #include "core/plan/plan_io.h"
 #include "core/schedule/chunks.h"
 
@@ -20,7 +21,7 @@ OffloadSettings offloadSettings(const Plan &plan)
 PoolRates poolRates(const Pool &pool, const GpuSpec &gpu, const OffloadSettings &settings)
 {
     PoolRates rates;
-    rates.gpu = gpu.pcieGBps * 1e9;
+    rates.gpu = gpu.pcieGBps * builtinNetwork().pcie.fraction * 1e9;
     rates.gpusPerSwitch = pool.ssd ? pool.ssd->gpusSharing : 1;
     if (settings.target == ActivationOffload::Ssd) {
         rates.nodeWrite = pool.ssd ? pool.ssd->writeGBps * 1e9 : 0;

@@ -112,8 +112,8 @@ TimeRange repeats(std::span<const ValidationResult> results)
 
 bool isBefore(const EvidenceKey &a, const EvidenceKey &b)
 {
-    return std::tie(a.stack, a.architecture, a.gpu, a.precisionBits, a.isMoe, a.reach)
-        < std::tie(b.stack, b.architecture, b.gpu, b.precisionBits, b.isMoe, b.reach);
+    return std::tie(a.stack, a.architecture, a.gpu, a.precisionBits, a.isMoe, a.reach, a.shardsWeights)
+        < std::tie(b.stack, b.architecture, b.gpu, b.precisionBits, b.isMoe, b.reach, b.shardsWeights);
 }
 
 using Json = nlohmann::ordered_json;
@@ -176,7 +176,7 @@ std::string confidenceJson(const ConfidenceData &data, const std::string &date)
     for (std::size_t i = 0; i < data.spreads.size(); ++i) {
         const ResidualSpread &spread = data.spreads[i];
         Json entry{{"stack", spread.key.stack}, {"gpu", spread.key.gpu}, {"architecture", spread.key.architecture},
-                   {"precision_bits", spread.key.precisionBits}, {"moe", spread.key.isMoe}, {"reach", toString(spread.key.reach)},
+                   {"precision_bits", spread.key.precisionBits}, {"moe", spread.key.isMoe}, {"shards_weights", spread.key.shardsWeights}, {"reach", toString(spread.key.reach)},
                    {"rows", spread.rows}};
         entry.update(rangeObject(spread.range, "rows"));
         text += "  " + entry.dump() + (i + 1 < data.spreads.size() ? ",\n" : "\n");

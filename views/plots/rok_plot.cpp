@@ -36,15 +36,18 @@ QString nameOf(ActivationWay way)
     return QCoreApplication::translate("RokPlot", kNames[std::size_t(way)]);
 }
 
-void addNote(QCustomPlot &plot, QPointF place, Qt::Alignment alignment, const QString &text, const QFont &font)
+/// Above the axes, where no point can be.
+void addCaption(QCustomPlot &plot, const QString &text, const QFont &font)
 {
+    const QMargins margins = plot.axisRect()->margins();
     auto *item = new QCPItemText(&plot);
-    item->position->setType(QCPItemPosition::ptAxisRectRatio);
-    item->position->setCoords(place);
-    item->setPositionAlignment(alignment);
+    item->position->setType(QCPItemPosition::ptAbsolute);
+    item->position->setCoords(plot.width() - margins.right(), 0);
+    item->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
+    item->setClipToAxisRect(false);
     item->setFont(font);
     item->setColor(theme().textFaint);
-    item->setText(text);
+    item->setText(QFontMetrics(font).elidedText(text, Qt::ElideRight, plot.width() - margins.left() - margins.right()));
 }
 
 } // namespace
@@ -121,11 +124,14 @@ void RokPlot::draw(QCustomPlot &plot)
     plot.yAxis->setRange(std::max(0.0, least - slack), highest + 1.4 * slack);
     plot.xAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 GB").arg(v, 0, 'g', 4); }));
     plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(v, 'g', 4); }));
-    plot.yAxis->ticker()->setTickCount(4);
-    addNote(plot, {0.004, 0}, Qt::AlignLeft | Qt::AlignTop, tr("model TFLOP/s a GPU"), font());
-    addNote(plot, {1, 0.99}, Qt::AlignRight | Qt::AlignBottom, tr("activations at their peak, fullest GPU; a number is the micro-batch, hollow does not fit"), font());
+    QMargins margins = plot.axisRect()->margins();
+    margins.setTop(fontMetrics().height() + 4);
+    plot.axisRect()->setMargins(margins);
+    plot.yAxis->ticker()->setTickCount(std::clamp((plot.height() - margins.top() - margins.bottom()) / (fontMetrics().height() + 4), 1, 4));
+    addCaption(plot, tr("model TFLOP/s a GPU over the fullest GPU's peak of activations · numbers: micro-batch · hollow: does not fit"), font());
     for (int way = 0; way < kActivationWays; ++way)
         drawWay(plot, ActivationWay(way));
+    drawSizes(plot);
     if (const int now = current(); now >= 0)
         drawMark(plot, points()[std::size_t(now)], theme().text, kRing);
     if (m_selected >= 0 && m_selected < int(points().size()))
@@ -150,13 +156,40 @@ void RokPlot::drawWay(QCustomPlot &plot, ActivationWay way) const
         const double x = point.activationPeak / 1e9;
         line->addData(x, point.tflopsPerGpu);
         (point.fits ? inside : outside)->addData(x, point.tflopsPerGpu);
-        auto *size = new QCPItemText(&plot);
-        size->position->setCoords(x, point.tflopsPerGpu);
-        size->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
-        size->setPadding(QMargins(0, 0, 0, 5));
-        size->setFont(font());
-        size->setColor(point.isCurrent ? theme().text : theme().textMuted);
-        size->setText(QString::number(point.microBatch));
+    }
+}
+
+/// The micro-batch beside each point: above it, below where another's is in the way, and nowhere where both are. The plan's
+/// own goes first, then those that fit.
+void RokPlot::drawSizes(QCustomPlot &plot) const
+{
+    std::vector<const RokPoint *> order;
+    for (const RokPoint &point : points())
+        order.push_back(&point);
+    std::ranges::stable_sort(order, {}, [](const RokPoint *p) { return p->isCurrent ? 0 : p->fits ? 1 : 2; });
+    const QRect area = QRect(QPoint(0, 0), plot.size()).marginsRemoved(plot.axisRect()->margins());
+    const QFontMetrics metrics(font());
+    std::vector<QRectF> taken;
+    for (const RokPoint *point : order) {
+        const double x = area.left() + area.width() * (point->activationPeak / 1e9 - plot.xAxis->range().lower) / plot.xAxis->range().size();
+        const double y = area.bottom() - area.height() * (point->tflopsPerGpu - plot.yAxis->range().lower) / plot.yAxis->range().size();
+        const QString text = QString::number(point->microBatch);
+        const QSizeF size(metrics.horizontalAdvance(text) + 4, metrics.ascent());
+        for (const bool isAbove : {true, false}) {
+            const QRectF box(QPointF(x - size.width() / 2, isAbove ? y - kDot - size.height() : y + kDot), size);
+            const auto touches = [&](const QRectF &other) { return other.intersects(box); };
+            if (box.top() < area.top() || box.bottom() > area.bottom() || std::ranges::any_of(taken, touches))
+                continue;
+            taken.push_back(box);
+            auto *label = new QCPItemText(&plot);
+            label->position->setType(QCPItemPosition::ptAbsolute);
+            label->position->setCoords(box.center());
+            label->setClipToAxisRect(false);
+            label->setFont(font());
+            label->setColor(point->isCurrent ? theme().text : theme().textMuted);
+            label->setText(text);
+            break;
+        }
     }
 }
 
@@ -283,6 +316,12 @@ void RokPlot::keyPressEvent(QKeyEvent *event)
     case Qt::Key_Space: adopt(m_selected); break;
     default: CurvePlot::keyPressEvent(event);
     }
+}
+
+void RokPlot::resizeEvent(QResizeEvent *event)
+{
+    CurvePlot::resizeEvent(event);
+    markDirty();                           // caption and labels are placed by pixels
 }
 
 void RokPlot::showEvent(QShowEvent *event)

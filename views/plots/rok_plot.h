@@ -34,6 +34,7 @@ protected:
     [[nodiscard]] QString describe(double) const override { return {}; }
     bool eventFilter(QObject *object, QEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
     void showEvent(QShowEvent *event) override;
     void hideEvent(QHideEvent *event) override;
 
@@ -47,6 +48,7 @@ private:
     void step(int sizes, int ways);
     void adopt(int index);
     void drawWay(QCustomPlot &plot, ActivationWay way) const;
+    void drawSizes(QCustomPlot &plot) const;
     void drawMark(QCustomPlot &plot, const RokPoint &point, const QColor &color, double size) const;
 
     PlanPtr m_plan;

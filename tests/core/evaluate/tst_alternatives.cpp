@@ -185,6 +185,25 @@ private slots:
         }
     }
 
+    void fasterDrivesAreOfferedWhereSomethingLiesOnThem()
+    {
+        Plan plan = twoDatacenters();
+        plan.cluster.datacenters[0].pools[0].ssd = Ssd{.writeGBps = 10, .readGBps = 14};
+        const auto hasDrives = [&] {
+            const auto parts = betterParts(plan, builtinCatalogue());
+            return std::ranges::any_of(parts, [](const Alternative &part) { return part.group.starts_with("drives-"); });
+        };
+        QVERIFY(!hasDrives());
+        plan.memory.activationOffload = ActivationOffload::Ssd;
+        QVERIFY(hasDrives());
+        const auto parts = betterParts(plan, builtinCatalogue());
+        const Alternative *read = find(parts, "drives-read:a:a-h100:2");
+        QVERIFY(read);
+        QCOMPARE(read->label, std::string("Drives read 14 → 28 GB/s a node in Aville"));
+        QCOMPARE(read->plan->cluster.datacenters[0].pools[0].ssd->readGBps, 28.0);
+        QCOMPARE(read->plan->cluster.datacenters[0].pools[0].ssd->writeGBps, 10.0);
+    }
+
     void movesKeepEveryGpu()
     {
         const Plan plan = twoDatacenters();

@@ -127,6 +127,17 @@ private slots:
         COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{moe, 10, {-0.2, 0.1}}}), "same family", -0.2, 0.1);
     }
 
+    void rowsWithShardedWeightsSayLessOfPlansWithout()
+    {
+        EvidenceKey sharded = onA100();
+        sharded.shardsWeights = true;
+        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{sharded, 10, {-0.2, 2.5}}}), "same family", -0.2, 2.5);
+        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{sharded, 10, {-0.2, 2.5}}, {onA100(), 10, {-0.1, 0.1}}}), "calibrated", -0.1, 0.1);
+        Plan zero3 = planOn("a100-sxm-80gb");
+        zero3.parallelism.zeroStage = 3;
+        COMPARE_ANSWER(confidenceOf(zero3, {{sharded, 10, {-0.2, 2.5}}}), "calibrated", -0.2, 2.5);
+    }
+
     void theWeakestGpuDecides()
     {
         Plan plan = planOn("a100-sxm-80gb");

@@ -54,7 +54,7 @@ inline Plan paperPlan(const PaperCase &c, ActivationOffload offload = Activation
     plan.parallelism.zeroStage = 0;
     plan.stack.name = "megatron-deepspeed";
     // Gradients of the one micro-batch go to the main gradients at once.
-    plan.stack.overrides = {{"flash_attention", 1}, {"gradient_bytes", 2}, {"keeps_weight_gradient_buffers", 1}};
+    plan.stack.overrides = {{"flash_attention", 1}, {"gradient_bytes", 2}, {"master_weights", 0}, {"keeps_weight_gradient_buffers", 1}};
     plan.memory.recompute = recompute;
     plan.memory.activationOffload = offload;
     return plan;

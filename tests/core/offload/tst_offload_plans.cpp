@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Activation offloading from plan to metrics.
+#include "core/hardware/network_spec.h"
 #include "core/offload/paths.h"
 #include "core/placement/place.h"
 #include "core/timeline/analysis.h"
@@ -156,7 +157,7 @@ private slots:
         workload->layout = place(*workload, PlacementMode::PipelineAcross);
         paths = offloadPaths(*workload);
         QVERIFY(paths.linkCapacity.empty());
-        QCOMPARE(paths.of.front().front().storeCap, 63e9 / 4);   // four on one PCIe link
+        QCOMPARE(paths.of.front().front().storeCap, 63e9 * builtinNetwork().pcie.fraction / 4);   // four on one PCIe link
         QCOMPARE(paths.of.front().front().loadCap, 20e9 / 8);
     }
 
