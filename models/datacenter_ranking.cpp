@@ -1,39 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/datacenter_ranking.h"
 
+#include "models/watched_worker.h"
+
 #include <QMetaObject>
 
 #include <exception>
 #include <utility>
 
-#ifdef __linux__
-#include <sys/resource.h>
-#endif
-
 namespace trainyard {
 
-namespace {
-
-/// The evaluation of an edit comes first; a ranking may take what it leaves of the processor.
-void lowerPriority()
-{
-#ifdef __linux__
-    setpriority(PRIO_PROCESS, 0, 10);   // of the calling thread
-#endif
-}
-
-} // namespace
-
 DatacenterRanking::DatacenterRanking(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue), m_thread([this](const std::stop_token &stop) { run(stop); })
+    : QObject(parent), m_catalogue(catalogue),
+      m_worker([this](const Request &request, const std::stop_token &stop) { rank(request, stop); }, lowerThreadPriority)
 {
-}
-
-DatacenterRanking::~DatacenterRanking()
-{
-    m_thread.request_stop();
-    const std::lock_guard lock(m_mutex);
-    m_running.request_stop();
 }
 
 void DatacenterRanking::setPlan(const PlanPtr &plan, Urgency urgency)
@@ -65,43 +45,20 @@ void DatacenterRanking::ask(Urgency urgency)
     if (urgency == Urgency::Settle)
         m_firstWanted = m_generation;      // what is on its way is of a plan that nobody has any more
     m_isOwed = !m_watched;
-    {
-        const std::lock_guard lock(m_mutex);
-        m_waiting.reset();
-        if (m_watched)
-            m_waiting = Request{m_generation, m_plan, m_objective};
-        if (urgency == Urgency::Settle)
-            m_running.request_stop();
-    }
-    m_wake.notify_one();
+    m_worker.post(m_watched ? std::optional(Request{m_generation, m_plan, m_objective}) : std::nullopt, urgency == Urgency::Settle);
 }
 
-void DatacenterRanking::run(const std::stop_token &stop)
+void DatacenterRanking::rank(const Request &request, const std::stop_token &stop)
 {
-    lowerPriority();
-    EvaluationWorkspace workspace;
-    while (!stop.stop_requested()) {
-        Request request;
-        std::stop_token running;
-        {
-            std::unique_lock lock(m_mutex);
-            if (!m_wake.wait(lock, stop, [this] { return m_waiting.has_value(); }) || stop.stop_requested())
-                return;
-            request = std::move(*m_waiting);
-            m_waiting.reset();
-            m_running = std::stop_source{};
-            running = m_running.get_token();
-        }
-        ExpectedAll<Selection> answer = std::unexpected(Errors{});
-        try {
-            answer = selectDatacenters(request.plan, m_catalogue, workspace, running, {.objective = request.objective});
-        } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
-            workspace = EvaluationWorkspace();
-            answer = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});
-        }
-        if (!running.stop_requested() && !stop.stop_requested())
-            publish(request, std::move(answer));
+    ExpectedAll<Selection> answer = std::unexpected(Errors{});
+    try {
+        answer = selectDatacenters(request.plan, m_catalogue, m_workspace, stop, {.objective = request.objective});
+    } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
+        m_workspace = EvaluationWorkspace();
+        answer = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});
     }
+    if (!stop.stop_requested())
+        publish(request, std::move(answer));
 }
 
 void DatacenterRanking::publish(const Request &request, ExpectedAll<Selection> answer)

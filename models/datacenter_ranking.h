@@ -5,15 +5,13 @@
 // does not stop a running ranking, because stopping at every move would starve the screen; a committed plan does. Works only
 // while someone looks. Lives on the GUI thread.
 
+#include "core/base/newest_worker.h"
 #include "core/evaluate/evaluator.h"
 #include "core/selection/selection.h"
 
 #include <QObject>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 namespace trainyard {
 
@@ -23,7 +21,6 @@ class DatacenterRanking : public QObject {
     Q_OBJECT
 public:
     explicit DatacenterRanking(const Catalogue &catalogue, QObject *parent = nullptr);
-    ~DatacenterRanking() override;
 
     void setPlan(const PlanPtr &plan, Urgency urgency);
     void setObjective(SelectionObjective objective);
@@ -44,7 +41,7 @@ private:
     };
 
     void ask(Urgency urgency);
-    void run(const std::stop_token &stop);
+    void rank(const Request &request, const std::stop_token &stop);
     void publish(const Request &request, ExpectedAll<Selection> answer);
 
     const Catalogue &m_catalogue;
@@ -52,11 +49,8 @@ private:
     SelectionObjective m_objective = SelectionObjective::Throughput;
     bool m_watched = false, m_isOwed = false;
     std::uint64_t m_generation = 0, m_firstWanted = 0;
-    std::mutex m_mutex;
-    std::condition_variable_any m_wake;
-    std::optional<Request> m_waiting;      // under m_mutex
-    std::stop_source m_running;            // under m_mutex
-    std::jthread m_thread;                 // last: it uses everything above
+    EvaluationWorkspace m_workspace;       // the worker's
+    NewestWorker<Request> m_worker;        // last: it uses everything above
 };
 
 } // namespace trainyard

@@ -4,16 +4,14 @@
 // plan, answers that arrive on the owner's thread and never of a plan that nobody has any more. Works only while someone
 // looks, and starts when edits have rested. Lives on the GUI thread; make it the last member of its owner.
 
+#include "core/base/newest_worker.h"
 #include "core/evaluate/evaluate.h"
 
 #include <QObject>
 #include <QTimer>
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <thread>
 
 namespace trainyard {
 
@@ -26,7 +24,6 @@ public:
     using Work = std::function<void(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const Deliver &deliver)>;
 
     explicit WatchedWorker(Work work, QObject *parent = nullptr);
-    ~WatchedWorker() override;
 
     /// Stops what is under way for another plan.
     void setPlan(const PlanPtr &plan);
@@ -37,18 +34,17 @@ public:
 
 private:
     void start();
-    void stopRunning();
-    void run(const std::stop_token &stop);
+    void serve(const PlanPtr &plan, const std::stop_token &stop);
 
     Work m_work;
     QTimer m_rest;
     PlanPtr m_plan;                        // these three: GUI thread only
     bool m_isWatched = false, m_isOwed = false;
-    std::mutex m_mutex;
-    std::condition_variable_any m_wake;
-    PlanPtr m_waiting;                     // under m_mutex
-    std::stop_source m_running;            // under m_mutex
-    std::jthread m_thread;                 // last: it uses everything above
+    EvaluationWorkspace m_workspace;       // the worker's
+    NewestWorker<PlanPtr> m_worker;        // last: it uses everything above
 };
+
+/// For threads of searches: the evaluation of an edit comes first, a search may take what it leaves of the processor.
+void lowerThreadPriority();
 
 } // namespace trainyard

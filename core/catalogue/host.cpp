@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/catalogue/embedded_files.h"
-#include "core/catalogue/object_reader_internal.h"
+#include "core/catalogue/builtin_file_internal.h"
 #include "core/hardware/host_spec.h"
-
-#include <algorithm>
-#include <cstdlib>
-#include <iostream>
 
 namespace trainyard {
 
@@ -37,23 +32,7 @@ HostSpec readHost(const Json &content, Errors &errors)
 
 const HostSpec &builtinHost()
 {
-    static const HostSpec host = [] {
-        const auto files = embeddedCatalogueFiles();
-        const auto found = std::ranges::find(files, "hosts.json", &EmbeddedFile::name);
-        Errors errors;
-        const Expected<Json> json = found != files.end() ? parseJson(found->text, "hosts.json")
-                                                         : std::unexpected(Error{ErrorCode::Internal, "hosts.json", "is not built in", ""});
-        HostSpec read;
-        if (json)
-            read = readHost(*json, errors);
-        else
-            errors.push_back(json.error());
-        if (errors.empty())
-            return read;
-        for (const Error &error : errors)   // the build's own file: a broken build, not a user's fault
-            std::cerr << toString(error) << '\n';
-        std::abort();
-    }();
+    static const HostSpec host = readBuiltinFile("hosts.json", readHost);
     return host;
 }
 

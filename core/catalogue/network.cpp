@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/catalogue/embedded_files.h"
-#include "core/catalogue/object_reader_internal.h"
+#include "core/catalogue/builtin_file_internal.h"
 #include "core/hardware/distance_spec.h"
 #include "core/hardware/network_spec.h"
 #include "core/hardware/power_spec.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 
 namespace trainyard {
 
@@ -103,23 +100,7 @@ NetworkFile readFile(const Json &content, Errors &errors)
 
 const NetworkFile &builtinFile()
 {
-    static const NetworkFile file = [] {
-        const auto files = embeddedCatalogueFiles();
-        const auto found = std::ranges::find(files, "network.json", &EmbeddedFile::name);
-        Errors errors;
-        const Expected<Json> json = found != files.end() ? parseJson(found->text, "network.json")
-                                                         : std::unexpected(Error{ErrorCode::Internal, "network.json", "is not built in", ""});
-        NetworkFile read;
-        if (json)
-            read = readFile(*json, errors);
-        else
-            errors.push_back(json.error());
-        if (errors.empty())
-            return read;
-        for (const Error &error : errors)   // the build's own file: a broken build, not a user's fault
-            std::cerr << toString(error) << '\n';
-        std::abort();
-    }();
+    static const NetworkFile file = readBuiltinFile("network.json", readFile);
     return file;
 }
 

@@ -4,12 +4,11 @@
 // goes on while a drag is under way (cancelling at each mouse move starves the screen) and is stopped on `settle`.
 // Results come through the callback, on the worker thread, with the generation of their request.
 
+#include "core/base/newest_worker.h"
 #include "core/evaluate/evaluate.h"
 
-#include <condition_variable>
+#include <atomic>
 #include <functional>
-#include <mutex>
-#include <thread>
 
 namespace trainyard {
 
@@ -25,25 +24,19 @@ class Evaluator {
 public:
     using Callback = std::function<void(EvaluationResult)>;
     Evaluator(const Catalogue &catalogue, Callback callback);
-    ~Evaluator();
-    Evaluator(const Evaluator &) = delete;
-    Evaluator &operator=(const Evaluator &) = delete;
 
     /// Replaces the waiting request, if any. Returns its generation: larger is newer.
     std::uint64_t request(PlanPtr plan, Urgency urgency);
 
 private:
     struct Request { std::uint64_t generation; PlanPtr plan; };
-    void run(const std::stop_token &stop);
+    void work(Request request, const std::stop_token &stop);
 
     const Catalogue &m_catalogue;
     Callback m_callback;
-    std::mutex m_mutex;
-    std::condition_variable_any m_wake;
-    std::optional<Request> m_waiting;
-    std::stop_source m_running;
-    std::uint64_t m_generation = 0;
-    std::jthread m_thread;         // last: it uses everything above
+    EvaluationWorkspace m_workspace;       // the worker's
+    std::atomic<std::uint64_t> m_generation = 0;
+    NewestWorker<Request> m_worker;        // last: it uses everything above
 };
 
 } // namespace trainyard
