@@ -274,10 +274,11 @@ AttentionShare attentionShare(const Workload &workload, const LayerSite &site, b
         timer->elementwise(2 * 5 * timer->tokens / timer->spread * model.hidden, kNormKernels / 2);
     const auto share = [](Seconds of, Seconds other) { return (of + other).value > 0 ? of / (of + other) : 0.5; };
     AttentionShare shares{share(attention.forward.total(), mlp.forward.total()), share(attention.inputGrad.total(), mlp.inputGrad.total()),
-                          share(attention.weightGrad.total(), mlp.weightGrad.total()), 0};
+                          share(attention.weightGrad.total(), mlp.weightGrad.total()), 0, 0};
     // Selective recomputation repeats the core alone, or, by operator, a part of everything.
     const bool isCore = workload.plan->memory.recompute == Recompute::Selective && !workload.stack.operatorLevelSelective;
     shares.recompute = isCore ? 1 : shares.forward;
+    shares.core = share(attention.core, attention.forward.total() + mlp.forward.total() - attention.core);
     return shares;
 }
 

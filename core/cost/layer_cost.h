@@ -14,6 +14,7 @@ namespace trainyard {
 /// Shares of a layer's time that its attention takes, projections and its norm included; the rest is the MLP's.
 struct AttentionShare {
     double forward = 0.5, inputGrad = 0.5, weightGrad = 0.5, recompute = 0.5;
+    double core = 0;               // of the forward, what its s x s part takes alone
 };
 
 struct LayerSite {                 // where a stage computes: what its layers see of the hardware

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/alternatives_internal.h"
 
+#include "core/offload/layer_policy.h"
 #include "core/plan/plan_io.h"
-
 
 namespace trainyard::detail {
 
@@ -45,9 +45,16 @@ void addActivationOffload(std::vector<Alternative> &out, const Plan &plan)
              [](Plan &p, ActivationOffload target) { p.memory.activationOffload = target; });
     if (plan.memory.activationOffload == ActivationOffload::None)
         return;
-    addFraction(out, plan);
-    const std::vector<Choice<OffloadPolicy>> policies{{OffloadPolicy::SsdTrain, "ssdtrain", "SSDTrain", {}}, {OffloadPolicy::Memo, "memo", "MEMO", {}},
-                                                      {OffloadPolicy::Karma, "karma", "KARMA", {}}};
+    if (plan.memory.offloadPolicy == OffloadPolicy::SsdTrain || plan.memory.offloadPolicy == OffloadPolicy::Memo)   // the others go by room
+        addFraction(out, plan);
+    std::vector<Choice<OffloadPolicy>> policies;
+    static constexpr std::pair<OffloadPolicy, const char *> kPolicies[] = {
+        {OffloadPolicy::SsdTrain, "ssdtrain"}, {OffloadPolicy::Memo, "memo"}, {OffloadPolicy::Karma, "karma"}, {OffloadPolicy::ProTrain, "protrain"}};
+    for (const auto &[policy, key] : kPolicies) {
+        Plan with = plan;
+        with.memory.offloadPolicy = policy;
+        policies.push_back({policy, key, policyName(policy), whyPolicyRests(with)});
+    }
     addGroup(out, plan, "offload_policy", "What is offloaded", policies, plan.memory.offloadPolicy,
              [](Plan &p, OffloadPolicy policy) { p.memory.offloadPolicy = policy; });
 }

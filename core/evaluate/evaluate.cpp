@@ -150,7 +150,7 @@ private:
         addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
         addCostMetrics(metrics, m_workload, m_catalogue);
         addConfidence(metrics, m_workload, m_catalogue);
-        addOffloadMetrics(metrics, m_workload, candidate.offloaded);
+        addOffloadMetrics(metrics, m_workload, candidate.costs, candidate.offloaded);
         if (m_options.keepTimeline)
             addMemoryCurves(evaluation, candidate);
         addMemoryMetrics(metrics, std::move(candidate.memory));

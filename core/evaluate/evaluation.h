@@ -90,6 +90,10 @@ struct OffloadMetrics {
     double activationPeakReduction = 0;   // share of the peak without offload
     Metric ssdLifetimeYears;           // empty without drives or endurance
     Metric ssdUsdPerGpu;               // empty without a price
+    // What MEMO, KARMA and ProTrain make of the layers of the stage that would hold most; SSDTrain chooses no layers.
+    int policyStage = 0, layersKept = 0, layersSwapped = 0, layersRecomputed = 0;
+    Metric tokenShare;                 // of MEMO: of the tensors beside input and attention output, what leaves
+    double recompute = 0;              // seconds of that stage's iteration in which it computes again what did not leave
 };
 
 struct CostMetrics {

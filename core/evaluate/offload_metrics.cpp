@@ -57,16 +57,32 @@ void addDrives(OffloadMetrics &metrics, const Workload &workload, const Offloade
     }
 }
 
+/// Of the stage `c`, `stage`: its layers, and what it computes again for its micro-batches.
+void addFates(OffloadMetrics &metrics, const Costs &costs, std::size_t c, std::size_t stage)
+{
+    const LayerFates &fates = costs.offload[c][stage].fates;
+    metrics.policyStage = int(stage);
+    metrics.layersKept = fates.kept;
+    metrics.layersSwapped = fates.swapped;
+    metrics.layersRecomputed = fates.recomputed;
+    metrics.tokenShare = fates.tokenShare >= 0 ? Metric{fates.tokenShare} : Metric{};
+    metrics.recompute = 0;
+    if (fates.forwards > 0)
+        for (const ChunkCost &chunk : costs.stages[c][stage].chunks)
+            metrics.recompute += chunk.recompute.total().value * costs.iteration.classes[c].program.shape.microBatches;
+}
+
 } // namespace
 
-void addOffloadMetrics(Metrics &metrics, const Workload &workload, const OffloadedMemory &offloaded)
+void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded)
 {
     if (offloaded.empty() || !metrics.iterationTime)
         return;
     OffloadMetrics result;
     double highest = 0;
-    for (const std::vector<HeldOverTime> &stages : offloaded) {
-        for (const HeldOverTime &held : stages) {
+    for (std::size_t c = 0; c < offloaded.size(); ++c) {
+        for (std::size_t stage = 0; stage < offloaded[c].size(); ++stage) {
+            const HeldOverTime &held = offloaded[c][stage];
             if (held.use.written > result.bytesPerGpu) {
                 result.bytesPerGpu = held.use.written;
                 result.bytesRead = held.use.read;
@@ -77,6 +93,7 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Offload
             if (held.peakWithout > highest) {
                 highest = held.peakWithout;
                 result.activationPeakReduction = 1 - held.peak / held.peakWithout;
+                addFates(result, costs, c, stage);
             }
         }
     }

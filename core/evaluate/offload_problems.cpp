@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/offload_problems.h"
 
+#include "core/offload/layer_policy.h"
 #include "core/offload/settings.h"
+#include "core/plan/plan_io.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 namespace trainyard {
@@ -19,6 +22,7 @@ std::string poolKey(int datacenter, int pool, const char *key)
 /// Pools that serve a stage and have nowhere to put its activations.
 bool addMissingDrives(std::vector<Problem> &problems, const Workload &workload, const OffloadSettings &settings)
 {
+    const bool blocks = recomputesByPolicy(*workload.plan) && workload.plan->memory.offloadPolicy != OffloadPolicy::Memo;
     std::vector<std::pair<int, int>> named;
     for (const GpuRun &run : workload.layout.runs) {
         const std::pair at(run.datacenter, run.pool);
@@ -28,7 +32,7 @@ bool addMissingDrives(std::vector<Problem> &problems, const Workload &workload, 
         if (hasWay || std::ranges::find(named, at) != named.end())
             continue;
         named.push_back(at);
-        problems.push_back({Severity::Warning, "Pool " + pool.id + " has no " + (rates.nodeWrite ? "drives" : "way to host memory") + ": its activations stay on the GPU",
+        problems.push_back({Severity::Warning, "Pool " + pool.id + " has no " + (rates.nodeWrite ? "drives" : "way to host memory") + ": " + (blocks ? "nothing of its layers can be swapped" : "its activations stay on the GPU"),
                             poolKey(at.first, at.second, rates.nodeWrite ? "ssd" : "host"), {}});
     }
     return !named.empty();
@@ -74,6 +78,61 @@ void addRetention(std::vector<Problem> &problems, const Workload &workload)
     }
 }
 
+std::string percent(double share)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g %%", 100 * share);
+    return text;
+}
+
+/// What MEMO, KARMA or ProTrain do in this plan's timeline, on the stage that would hold most.
+std::string policySentence(const Plan &plan, const OffloadMetrics &offload)
+{
+    const auto layers = [](int count, const char *what) { return std::to_string(count) + (count == 1 ? " layer " : " layers ") + what; };
+    std::string text = policyName(plan.memory.offloadPolicy) + std::string(" on stage ") + std::to_string(offload.policyStage + 1) + ": ";
+    if (offload.tokenShare && offload.layersSwapped > 0)
+        text += "of " + layers(offload.layersSwapped, "input and attention output leave, and ") + percent(*offload.tokenShare)
+            + " of the tokens of the other tensors; " + layers(offload.layersKept, offload.layersKept == 1 ? "stays" : "stay");
+    else if (plan.memory.offloadPolicy == OffloadPolicy::Memo)
+        text += "nothing leaves, since the last two layers of a virtual stage never do or nothing can be moved";
+    else if (offload.layersSwapped + offload.layersRecomputed == 0)
+        text += "all " + layers(offload.layersKept, "stay, since there is room for them");
+    else
+        text += layers(offload.layersKept, offload.layersKept == 1 ? "stays, " : "stay, ") + std::to_string(offload.layersSwapped)
+            + (offload.layersSwapped == 1 ? " is swapped, " : " are swapped, ") + std::to_string(offload.layersRecomputed) + " computed again";
+    if (offload.recompute > 0) {
+        char seconds[48];
+        std::snprintf(seconds, sizeof seconds, "; %.3g s of an iteration compute again", offload.recompute);
+        text += seconds;
+    }
+    return text;
+}
+
+void addPolicy(std::vector<Problem> &problems, const Plan &plan, const std::optional<OffloadMetrics> &offload)
+{
+    if (std::string why = whyPolicyRests(plan); !why.empty()) {
+        Problem problem{Severity::Warning, std::move(why), "memory.offload_policy", {}};
+        Plan next = plan;
+        if (plan.memory.recompute != Recompute::None) {
+            next.memory.recompute = Recompute::None;
+            next.memory.recomputeLayers.reset();
+            problem.fixes.push_back({"Leave recomputation to " + std::string(policyName(plan.memory.offloadPolicy)), std::make_shared<const Plan>(next)});
+        }
+        next = plan;
+        next.memory.offloadPolicy = OffloadPolicy::SsdTrain;
+        problem.fixes.push_back({"SSDTrain's rule", std::make_shared<const Plan>(std::move(next))});
+        problems.push_back(std::move(problem));
+        return;
+    }
+    if (!recomputesByPolicy(plan))
+        return;
+    if (offload)
+        problems.push_back({Severity::Note, policySentence(plan, *offload), "memory.offload_policy", {}});
+    if (plan.memory.offloadFraction && plan.memory.offloadPolicy != OffloadPolicy::Memo)
+        problems.push_back({Severity::Note, std::string(policyName(plan.memory.offloadPolicy)) + " decides by the room for activations: the offloaded share has no effect",
+                            "memory.offload_fraction", {}});
+}
+
 } // namespace
 
 void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
@@ -87,7 +146,8 @@ void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evalua
     }
     const bool isMissing = addMissingDrives(problems, workload, settings);
     const auto &offload = evaluation.metrics.offload;
-    if (!isMissing && offload && offload->mostAway == 0 && settings.fraction.value_or(1) > 0)
+    addPolicy(problems, *workload.plan, offload);
+    if (!isMissing && !recomputesByPolicy(*workload.plan) && offload && offload->mostAway == 0 && settings.fraction.value_or(1) > 0)
         problems.push_back({Severity::Note, "No activation can leave and be back in time: all stay on the GPU", "memory.activation_offload", {}});
     if (settings.target == ActivationOffload::Host && evaluation.metrics.memory)
         addHostMemory(problems, evaluation, workload);

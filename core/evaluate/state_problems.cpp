@@ -2,7 +2,6 @@
 #include "core/evaluate/state_problems_internal.h"
 
 #include "core/hardware/host_spec.h"
-#include "core/ladder/policy_view.h"
 #include "core/memory/stage_states.h"
 
 #include <algorithm>
@@ -55,8 +54,6 @@ void addHostMemory(std::vector<Problem> &problems, const Workload &workload, con
 void addStateProblems(std::vector<Problem> &problems, const Workload &workload)
 {
     const MemoryStrategy &memory = workload.plan->memory;
-    if (std::string policy = policySentence(workload); !policy.empty())
-        problems.push_back({Severity::Note, std::move(policy), "memory.offload_policy", {}});
     if (workload.plan->profile || (memory.optimizerOffload == OptimizerOffload::None && memory.parameterOffload == ParameterOffload::None))
         return;
     const bool wantsDrives = memory.optimizerOffload == OptimizerOffload::Ssd || memory.parameterOffload == ParameterOffload::Ssd;

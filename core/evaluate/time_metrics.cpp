@@ -117,7 +117,29 @@ double peakFlopsInUse(const Workload &workload)
     return peak;
 }
 
-void addRates(Metrics &metrics, const Workload &workload, double iteration)
+/// FLOPs of one sequence that MEMO, KARMA and ProTrain make the stages compute again, over an average layer of the model. What
+/// is quadratic in s is the core of attention: F(s) = a s + b s^2, so b s^2 = 2 (F(s) - 2 F(s/2)).
+double recomputedByPolicy(const Workload &workload, const Costs &costs, double s)
+{
+    if (costs.offload.empty())
+        return 0;
+    double forward = 0, core = 0;
+    for (int layer = 0; layer < workload.model.layers; ++layer) {
+        const bool isExpert = workload.model.isExpertLayer(layer);
+        forward += recomputeFlops(workload.model, isExpert, s, Recompute::Full, workload.stack);
+        core += 2 * (layerForwardFlops(workload.model, isExpert, s) - 2 * layerForwardFlops(workload.model, isExpert, s / 2));
+    }
+    double again = 0, microBatches = 0;
+    for (std::size_t c = 0; c < costs.offload.size(); ++c) {
+        const double ofClass = double(costs.iteration.classes[c].program.shape.microBatches) * workload.layout.classes[c].pipelines;
+        microBatches += ofClass;
+        for (const StageOffload &stage : costs.offload[c])
+            again += ofClass * stage.fates.forwards * (stage.fates.sparesAttention ? forward - core : forward);
+    }
+    return microBatches > 0 ? again / microBatches / workload.model.layers / modelCopies(workload.plan->schedule) : 0;
+}
+
+void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, double iteration)
 {
     const WorkloadSpec &spec = workload.plan->workload;
     metrics.tokensPerSecond = double(spec.globalBatch) * spec.sequenceLength / iteration;
@@ -126,10 +148,10 @@ void addRates(Metrics &metrics, const Workload &workload, double iteration)
         return;   // measured stage times need not belong to the named model: no FLOP is claimed
     const double s = spec.sequenceLength;
     const double modelFlops = modelFlopsPerSequence(workload.model, s) * spec.globalBatch;
-    double recomputed = 0;
+    double recomputed = recomputedByPolicy(workload, costs, s);
     for (int layer = 0; layer < workload.model.layers; ++layer)
         recomputed += recomputeFlops(workload.model, workload.model.isExpertLayer(layer), s, workload.plan->memory.recompute, workload.stack);
-    if (workload.plan->memory.recompute == Recompute::Full)
+    if (workload.plan->memory.recompute == Recompute::Full)   // then no policy decides
         recomputed *= recomputedShare(workload);
     metrics.modelTflopsPerGpu = modelFlops / iteration / metrics.gpusUsed / 1e12;
     const double peak = peakFlopsInUse(workload);
@@ -158,7 +180,7 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     metrics.gpusTotal = workload.layout.gpusTotal;
     metrics.spans = timeline.spanCount();
     metrics.iterationTime = iteration;
-    addRates(metrics, workload, iteration);
+    addRates(metrics, workload, costs, iteration);
     addWanUse(metrics, workload, costs, iteration);
 
     const std::vector<StageSeconds> stages = secondsOfStages(costs, timeline);

@@ -34,44 +34,52 @@ Seconds over(Bytes bytes, BytesPerSecond rate)
     return bytes.value <= 0 ? Seconds{} : Seconds{rate.value > 0 ? bytes.value / rate.value : std::numeric_limits<double>::infinity()};
 }
 
-/// A block is whole while it is worked on, forward and backward; beside it one swapped block is on its way.
-Bytes peakOf(const std::vector<Block> &blocks, const std::vector<BlockFate> &fates)
+bool canSwap(const BlockLimits &limits)
 {
-    Bytes kept, moving, most;
+    return limits.out.value > 0 && limits.in.value > 0;
+}
+
+/// A block is whole while it is worked on, forward and backward; beside it the swapped blocks before it are on their way.
+Bytes peakOf(const std::vector<Block> &blocks, const std::vector<BlockFate> &fates, const BlockLimits &limits)
+{
+    Bytes kept, moving, most, largest;
+    std::size_t out = 0, oldest = 0;   // swapped blocks on their way; the first of them
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-        most = std::max(most, kept + moving + blocks[i].activations);
+        most = std::max(most, kept + moving + blocks[i].activations + limits.beside);
         switch (fates[i]) {
         case BlockFate::Keep: kept += blocks[i].activations; break;
         case BlockFate::Recompute: kept += blocks[i].input; break;
-        case BlockFate::Swap: moving = blocks[i].activations; break;
+        case BlockFate::Swap:
+            largest = std::max(largest, blocks[i].activations);
+            moving += blocks[i].activations;
+            if (++out <= std::size_t(limits.moving))
+                break;
+            for (; fates[oldest] != BlockFate::Swap; ++oldest)
+                ;
+            moving -= blocks[oldest++].activations;
+            --out;
+            break;
         }
     }
-    return most;
+    most = std::max(most, kept + moving + limits.turn);
+    return most + kept * limits.waiting + (limits.waiting > 0 ? largest : Bytes{});
 }
-
-/// Every block's wait for its own swap-in, and the micro-batch in all.
-struct Played {
-    BlockPlan plan;
-    std::vector<Seconds> waits;
-};
 
 /// One block moves while another is worked on: a forward waits until the swap before the last one is out, a load for the
 /// backward of the swapped block after its own to begin.
-Played play(const std::vector<Block> &blocks, std::vector<BlockFate> fates, const BlockLimits &limits)
+BlockPlan play(const std::vector<Block> &blocks, const std::vector<BlockFate> &fates, const BlockLimits &limits)
 {
-    Played played{{std::move(fates), {}, {}, {}, {}, {}}, std::vector<Seconds>(blocks.size())};
-    BlockPlan &plan = played.plan;
-    plan.peak = peakOf(blocks, plan.fates);
+    BlockPlan plan;
+    plan.peak = peakOf(blocks, fates, limits);
     Seconds now, linkFree;
     const auto waitUntil = [&](Seconds then) {
         const Seconds wait = std::max(Seconds{}, then - now);
         plan.stall += wait;
         now += wait;
-        return wait;
     };
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         now += blocks[i].forward;
-        if (plan.fates[i] != BlockFate::Swap)
+        if (fates[i] != BlockFate::Swap)
             continue;
         plan.swapped += blocks[i].activations;
         waitUntil(linkFree);
@@ -79,81 +87,98 @@ Played play(const std::vector<Block> &blocks, std::vector<BlockFate> fates, cons
     }
     waitUntil(linkFree);
     for (std::size_t i = blocks.size(); i-- > 0;) {
-        if (plan.fates[i] == BlockFate::Swap) {
-            linkFree += over(blocks[i].activations, limits.in);
-            played.waits[i] = waitUntil(linkFree);
+        if (fates[i] == BlockFate::Swap) {
+            waitUntil(linkFree + over(blocks[i].activations, limits.in));
             linkFree = now;
-        } else if (plan.fates[i] == BlockFate::Recompute) {
+        } else if (fates[i] == BlockFate::Recompute) {
             plan.recomputed += blocks[i].forward;
             now += blocks[i].forward;
         }
         now += blocks[i].backward;
     }
     plan.time = now;
-    return played;
+    return plan;
 }
 
-/// From the last block that leaves to the first: recomputing one also shortens the waits of those before it.
-BlockPlan withRecomputation(const std::vector<Block> &blocks, std::vector<BlockFate> fates, const BlockLimits &limits)
-{
-    Played best = play(blocks, fates, limits);
-    for (std::size_t i = blocks.size(); i-- > 0;) {
-        if (fates[i] != BlockFate::Swap || best.waits[i] <= blocks[i].forward)
-            continue;
-        fates[i] = BlockFate::Recompute;
-        Played next = play(blocks, fates, limits);
-        if (next.plan.peak <= std::max(limits.room, best.plan.peak) && next.plan.time < best.plan.time)
-            best = std::move(next);
-        else
-            fates[i] = BlockFate::Swap;
+/// The best of the fates that are offered: inside the room the fastest, where nothing fits the smallest.
+class Search {
+public:
+    Search(const std::vector<Block> &blocks, const BlockLimits &limits) : m_blocks(blocks), m_limits(limits)
+    {
+        for (const Block &block : blocks)
+            m_plain += block.forward + block.backward;
+        offer(std::vector<BlockFate>(blocks.size(), BlockFate::Keep), {});
     }
-    return best.plan;
-}
+
+    /// `again`: time that the fates compute again, a bound on what they take.
+    void offer(const std::vector<BlockFate> &fates, Seconds again)
+    {
+        if (m_fits && m_plain + again >= m_best.time)
+            return;
+        BlockPlan plan = play(m_blocks, fates, m_limits);
+        const bool fits = plan.peak <= m_limits.room, isFaster = plan.time < m_best.time;
+        const bool isSmaller = plan.peak < m_best.peak || (plan.peak == m_best.peak && isFaster);
+        if (!m_best.fates.empty() && !(fits != m_fits ? fits : fits ? isFaster : isSmaller))
+            return;
+        m_fits = fits;
+        m_best = std::move(plan);
+        m_best.fates = fates;
+    }
+    [[nodiscard]] const BlockPlan &best() const { return m_best; }
+
+private:
+    const std::vector<Block> &m_blocks;
+    const BlockLimits &m_limits;
+    BlockPlan m_best;
+    Seconds m_plain;
+    bool m_fits = false;
+};
 
 } // namespace
 
 BlockPlan playBlocks(const std::vector<Block> &blocks, std::vector<BlockFate> fates, const BlockLimits &limits)
 {
-    return play(blocks, std::move(fates), limits).plan;
+    BlockPlan plan = play(blocks, fates, limits);
+    plan.fates = std::move(fates);
+    return plan;
 }
 
 BlockPlan karma(const std::vector<Block> &blocks, const BlockLimits &limits)
 {
+    Search search(blocks, limits);
     std::vector<BlockFate> fates(blocks.size(), BlockFate::Keep);
-    std::size_t leaving = 0;       // blocks from the first on that do not stay
-    while (leaving < blocks.size() && peakOf(blocks, fates) > limits.room)
-        fates[leaving++] = BlockFate::Swap;
-    BlockPlan best = withRecomputation(blocks, fates, limits);
-    // One block less may stay for the inputs that recomputation starts from.
-    for (; leaving < blocks.size(); ++leaving) {
-        fates[leaving] = BlockFate::Swap;
-        BlockPlan other = withRecomputation(blocks, fates, limits);
-        if (other.peak <= limits.room && (best.peak > limits.room || other.time < best.time))
-            best = std::move(other);
+    for (std::size_t leaving = 1; leaving <= blocks.size(); ++leaving) {
+        for (std::size_t count = canSwap(limits) ? 0 : leaving; count <= leaving; ++count) {
+            Seconds again;
+            for (std::size_t j = 0; j < leaving; ++j) {   // from the last one that leaves
+                const std::size_t i = leaving - 1 - j;
+                const bool isAgain = (j + 1) * count / leaving > j * count / leaving;
+                fates[i] = isAgain ? BlockFate::Recompute : BlockFate::Swap;
+                again += isAgain ? blocks[i].forward : Seconds{};
+            }
+            search.offer(fates, again);
+        }
     }
-    return best;
+    return search.best();
 }
 
 BlockPlan proTrain(const std::vector<Block> &blocks, const BlockLimits &limits)
 {
-    BlockPlan best;
-    bool hasBest = false, bestFits = false;
-    for (std::size_t swap = 0; swap <= blocks.size(); ++swap) {
-        for (std::size_t again = 0; swap + again <= blocks.size(); ++again) {
-            std::vector<BlockFate> fates(blocks.size(), BlockFate::Keep);
-            std::fill_n(fates.begin(), swap, BlockFate::Swap);
-            std::fill_n(fates.begin() + std::ptrdiff_t(swap), again, BlockFate::Recompute);
-            BlockPlan plan = play(blocks, std::move(fates), limits).plan;
-            const bool fits = plan.peak <= limits.room;
-            const bool isBetter = !hasBest || (fits != bestFits ? fits : fits ? plan.time < best.time : plan.peak < best.peak);
-            if (!isBetter)
-                continue;
-            best = std::move(plan);
-            bestFits = fits;
-            hasBest = true;
+    Search search(blocks, limits);
+    const std::size_t mostSwapped = canSwap(limits) ? blocks.size() : 0;
+    for (std::size_t swap = 0; swap <= mostSwapped; ++swap) {
+        std::vector<BlockFate> fates(blocks.size(), BlockFate::Keep);
+        std::fill_n(fates.begin(), swap, BlockFate::Swap);
+        Seconds again;
+        for (std::size_t last = swap;; ++last) {
+            search.offer(fates, again);
+            if (last == blocks.size())
+                break;
+            fates[last] = BlockFate::Recompute;
+            again += blocks[last].forward;
         }
     }
-    return best;
+    return search.best();
 }
 
 } // namespace trainyard

@@ -8,10 +8,7 @@
 
 namespace trainyard {
 
-namespace {
-
-/// Bytes for micro-batches on the smallest GPU that serves the stage.
-double roomFor(const Workload &workload, int stage, double share)
+double roomForMicroBatches(const Workload &workload, int stage, double share)
 {
     const StackSpec &stack = workload.stack;
     auto capacity = workload.gpu(workload.layout.classes.front().seats[std::size_t(stage)]).memoryBytes;
@@ -25,8 +22,6 @@ double roomFor(const Workload &workload, int stage, double share)
     return room;
 }
 
-} // namespace
-
 InFlightRoom inFlightRoom(const Workload &workload, double share)
 {
     constexpr int kMost = 1 << 20;
@@ -39,7 +34,7 @@ InFlightRoom inFlightRoom(const Workload &workload, double share)
             beside = std::max(beside, chunk.loss + chunk.whole - chunk.kept
                                           + std::max({chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total()}));
         }
-        const double each = std::max(kept, forWeightGrads), room = roomFor(workload, stage, share) - beside;
+        const double each = std::max(kept, forWeightGrads), room = roomForMicroBatches(workload, stage, share) - beside;
         result.microBatches.push_back(each > 0 ? int(std::clamp(room / each, 0.0, double(kMost))) : kMost);
         result.keptForWeightGrad = std::max(result.keptForWeightGrad, each > 0 ? forWeightGrads / each : 1);
     }

@@ -17,6 +17,9 @@ struct InFlightRoom {
 /// What greedy stages may fill: beyond this share running out of memory is likely.
 inline constexpr double kGreedyShare = 0.95;
 
+/// Bytes for micro-batches on the smallest GPU that serves the stage, in `share` of it: less states, context and buffers.
+[[nodiscard]] double roomForMicroBatches(const Workload &workload, int stage, double share);
+
 /// In `share` of each GPU's memory. Not for a profile, which has no memory.
 [[nodiscard]] InFlightRoom inFlightRoom(const Workload &workload, double share = 1);
 

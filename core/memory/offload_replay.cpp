@@ -15,7 +15,8 @@ struct Change {
     Nanoseconds time = 0;
     Order order = Order::Begins;
     double activations = 0, ends = 0, loss = 0, forWeightGrads = 0, inFlight = 0;
-    double away = 0;
+    double away = 0;               // outside the GPU
+    double gone = 0;               // thrown away, to be computed again
     const Transient *beside = nullptr;   // of the operation that starts (Runs) or ends (Ends)
 };
 
@@ -40,7 +41,7 @@ Transient besideOf(const ChunkMemory &chunk, const SegmentBytes &segment, bool i
     }
     if (segment.hasEmbedding) {
         Transient t = chunk.atEmbedding;
-        t.kept = -std::min(-t.kept, segment.offloaded + segment.resident);
+        t.kept = -std::min(-t.kept, segment.whole());
         t.logits = segment.hasHead ? t.logits : 0;
         consider(t);
     }
@@ -69,6 +70,7 @@ public:
         m_isMadeAnew.resize(cells);
         const auto splits = [](const std::vector<Op> &order) { return std::ranges::find(order, OpKind::InputGrad, &Op::kind) != order.end(); };
         m_splitsBackward = std::ranges::any_of(program.order, splits);
+        m_segmentIsAnew.resize(cells);
     }
 
     HeldOverTime run(int pipelineClass, int stage)
@@ -174,6 +176,15 @@ private:
     /// Nothing is computed again, or all of it has been.
     [[nodiscard]] bool isSpared(Cell of) const { return m_spared.isWhole(int(of.chunk), int(of.microBatch)) || m_isMadeAnew[cell(of)]; }
 
+    /// What the segment threw away is there again from the start of the span on.
+    void makeAnew(std::uint32_t span, Cell of, std::size_t segment)
+    {
+        const double bytes = m_segments[of.chunk][segment].again;
+        if (bytes > 0 && !m_segmentIsAnew[cell(of)])
+            m_changes.push_back({.time = m_timeline.start[span], .order = Order::Begins, .gone = -bytes});
+        m_segmentIsAnew[cell(of)] = true;
+    }
+
     /// What the whole operation holds beside its segments, counted with the first.
     [[nodiscard]] Change firstOf(Cell of, double sign) const
     {
@@ -188,7 +199,8 @@ private:
         const ChunkMemory &c = m_chunks[of.chunk];
         Change change = k == 0 ? firstOf(of, 1) : Change{};
         change.time = segment.hasHead ? m_timeline.start[span] : m_timeline.end[span];
-        change.activations += segment.offloaded + segment.resident;
+        change.activations += segment.whole();
+        change.gone = segment.again;
         change.loss = segment.hasHead ? c.loss : 0;
         m_changes.push_back(change);
         if (segment.hasHead)
@@ -201,23 +213,29 @@ private:
         const std::size_t k = segments.size() - 1 - m_backwards[cell(of)]++;
         const SegmentBytes &segment = segments[k];
         const ChunkMemory &c = m_chunks[of.chunk];
+        makeAnew(span, of, k);
+        m_segmentIsAnew[cell(of)] = false;
         addBeside(span, of, k);
         Change change = k == 0 ? firstOf(of, -1) : Change{};
         change.time = m_timeline.end[span];
         change.order = Order::Ends;
-        change.activations -= segment.offloaded + segment.resident;
+        change.activations -= segment.whole();
         change.loss = segment.hasHead ? -c.loss : 0;
         if (m_timeline.kind[span] == WorkKind::InputGrad)
-            change.forWeightGrads = c.kept > 0 ? c.forWeightGrads * (segment.offloaded + segment.resident) / c.kept : k == 0 ? c.forWeightGrads : 0;
+            change.forWeightGrads = c.kept > 0 ? c.forWeightGrads * segment.whole() / c.kept : k == 0 ? c.forWeightGrads : 0;
         m_changes.push_back(change);
     }
 
     /// By an operation of its own: from its start on the micro-batch is whole. Else part of the backward that follows.
     void addRecomputation(std::uint32_t span, Cell of)
     {
-        if (!m_spared.hasRecomputeOps())
-            return isCut(m_timeline.kind[span + 1]) ? addBeside(span, of, m_segments[of.chunk].size() - 1 - m_backwards[cell(of)])
-                                                    : addBeside(span, m_chunks[of.chunk].backward);
+        if (!m_spared.hasRecomputeOps()) {
+            if (!isCut(m_timeline.kind[span + 1]))
+                return addBeside(span, m_chunks[of.chunk].backward);
+            const std::size_t k = m_segments[of.chunk].size() - 1 - m_backwards[cell(of)];
+            makeAnew(span, of, k);
+            return addBeside(span, of, k);
+        }
         if (isSpared(of))
             return;
         m_isMadeAnew[cell(of)] = true;
@@ -257,7 +275,7 @@ private:
     {
         double sum = 0;
         for (const SegmentBytes &segment : m_segments[chunk])
-            sum += segment.offloaded + segment.resident;
+            sum += segment.whole();
         return sum;
     }
 
@@ -275,7 +293,7 @@ private:
     {
         std::ranges::stable_sort(m_changes, {}, [](const Change &c) { return std::tuple(c.time, c.order); });
         Held held;
-        double away = 0;
+        double away = 0, gone = 0;
         m_result.steps.push_back({0, 0, 0});
         for (const Change &change : m_changes) {
             held.activations += change.activations;
@@ -284,15 +302,16 @@ private:
             held.forWeightGrads += change.forWeightGrads;
             held.inFlight += change.inFlight;
             away += change.away;
+            gone += change.gone;
             if (change.beside)
                 held.beside = change.order == Order::Runs ? *change.beside : Transient{};
-            const double without = held.total(), with = without - away;
+            const double without = held.total(), with = without - away - gone;
             m_result.mostAway = std::max(m_result.mostAway, away);
             m_result.peakWithout = std::max(m_result.peakWithout, without);
             if (with > m_result.peak) {
                 m_result.peak = with;
                 m_result.fullest = held;
-                m_result.fullest.activations -= away;
+                m_result.fullest.activations -= away + gone;
             }
             HeldOverTime::Step &last = m_result.steps.back();
             if (last.time == change.time)
@@ -313,6 +332,7 @@ private:
     std::vector<std::vector<bool>> m_forwarded;              // the loads that took no time
     std::vector<bool> m_isMadeAnew;                          // a recomputation of its own has begun
     bool m_splitsBackward = false;                           // input gradients are cut, whole backwards are not
+    std::vector<bool> m_segmentIsAnew;                              // per chunk and micro-batch: the segment at work was computed again
     std::vector<Change> m_changes;
     HeldOverTime m_result;
 };

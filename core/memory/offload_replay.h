@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What micro-batches hold on one GPU over time where activations leave between forward and backward: the spans of the
-// timeline turned into bytes, with what has left and as if everything had stayed. Peaks, curves and the bytes moved all
-// come from here, so they agree. Equations in docs/model.md, "Activation offload".
+// timeline turned into bytes, without what has left or was thrown away, and as if everything had stayed. Peaks, curves and
+// the bytes moved all come from here, so they agree. Equations in docs/model.md, "Activation offload".
 
 #include "core/memory/replay.h"
 #include "core/offload/stage_offload.h"
@@ -29,7 +29,8 @@ struct HeldOverTime {
 };
 
 /// Of a stage of a class of pipelines. A segment counts from the end of its forward (the one with the loss from its start) to
-/// the end of its backward, less the time from the end of its store to the start of its load.
+/// the end of its backward, less the time from the end of its store to the start of its load; what is thrown away does not count
+/// until its recomputation starts.
 [[nodiscard]] HeldOverTime heldOverTime(const Timeline &timeline, int pipelineClass, int stage, const StageOffload &offload,
                                         const std::vector<ChunkMemory> &chunks, const Program &program, bool isRecomputing);
 

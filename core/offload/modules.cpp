@@ -4,6 +4,8 @@
 #include "core/memory/chunk_memory.h"
 #include "core/workload/saved_tensors.h"
 
+#include <string_view>
+
 namespace trainyard {
 
 namespace {
@@ -26,7 +28,7 @@ LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, 
 
 OffloadModule moduleOf(ModulePart part, int layer, const ChildBytes &bytes, const ChunkCost &cost)
 {
-    return {part, layer, bytes.offloadable, bytes.resident, cost.forward.total(), cost.inputGrad.total(), cost.weightGrad.total(), cost.recompute.total()};
+    return {part, layer, bytes.offloadable, bytes.resident, 0, false, cost.forward.total(), cost.inputGrad.total(), cost.weightGrad.total(), cost.recompute.total()};
 }
 
 void addLayer(std::vector<OffloadModule> &modules, int layer, const LayerBytes &bytes, const ChunkCost &cost, const AttentionShare &share, bool isWhole)
@@ -37,13 +39,46 @@ void addLayer(std::vector<OffloadModule> &modules, int layer, const LayerBytes &
         return;
     }
     const OffloadModule all = moduleOf(ModulePart::Layer, layer, {}, cost);
-    modules.push_back({ModulePart::Attention, layer, bytes.attention.offloadable, bytes.attention.resident, all.forward * share.forward,
+    modules.push_back({ModulePart::Attention, layer, bytes.attention.offloadable, bytes.attention.resident, 0, false, all.forward * share.forward,
                        all.inputGrad * share.inputGrad, all.weightGrad * share.weightGrad, all.recompute * share.recompute});
-    modules.push_back({ModulePart::Mlp, layer, bytes.mlp.offloadable, bytes.mlp.resident, all.forward * (1 - share.forward),
+    modules.push_back({ModulePart::Mlp, layer, bytes.mlp.offloadable, bytes.mlp.resident, 0, false, all.forward * (1 - share.forward),
                        all.inputGrad * (1 - share.inputGrad), all.weightGrad * (1 - share.weightGrad), all.recompute * (1 - share.recompute)});
 }
 
+PolicyLayer policyLayer(const Workload &workload, bool expertLayer, const ChunkCost &cost, const AttentionShare &share)
+{
+    PolicyLayer layer;
+    ChildBytes all;
+    for (const SavedTensor &tensor : savedTensors(workload.model, expertLayer, activationShape(workload), workload.stack)) {
+        const std::string_view name = tensor.name;
+        all.offloadable += tensor.bytes;
+        if (name == "attention norm input")
+            layer.input += tensor.bytes;
+        else if (name == "attention output" || name == "log-sum-exp" || name.starts_with("softmax"))
+            layer.attention += tensor.bytes;
+    }
+    layer.module = moduleOf(ModulePart::Layer, 0, all, cost);
+    layer.recompute = cost.recompute;
+    layer.again = cost.forward;
+    layer.again.data = layer.again.offload = Seconds{};
+    layer.withoutCore = layer.again;
+    layer.withoutCore.compute *= 1 - share.core;
+    return layer;
+}
+
 } // namespace
+
+std::vector<PolicyLayer> chunkLayers(const Workload &workload, const StageChunk &chunk, const StageCoster::Parts &parts)
+{
+    const PolicyLayer dense = policyLayer(workload, false, parts.dense, parts.denseAttention);
+    const PolicyLayer expert = workload.model.isMoe() ? policyLayer(workload, true, parts.expert, parts.expertAttention) : PolicyLayer{};
+    std::vector<PolicyLayer> layers;
+    for (int layer = chunk.firstLayer; layer < chunk.firstLayer + chunk.layers; ++layer) {
+        layers.push_back(workload.model.isExpertLayer(layer) ? expert : dense);
+        layers.back().module.layer = layer;
+    }
+    return layers;
+}
 
 std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers again, const StageCoster::Parts &parts, double minElements)
 {

@@ -17,11 +17,25 @@ struct OffloadModule {
     int layer = -1;                // of the model; -1: embedding and head
     double offloadable = 0;        // bytes; deduplicated, without tensors that are too small
     double resident = 0;           // bytes that stay until the backward
+    double again = 0;              // bytes thrown away after the forward, made anew before the backward
+    bool leaves = false;           // what may leave does
     Seconds forward, inputGrad, weightGrad, recompute;   // recomputation apart
 };
 
 /// `again`: layers of the chunk that full recomputation repeats as a whole. Tensors of fewer elements stay (SSDTrain's skip_small_tensors). The bytes add up to ChunkMemory::kept.
 [[nodiscard]] std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers again,
                                                       const StageCoster::Parts &parts, double minElements);
+
+/// A layer as policies see it that recompute by themselves: `module` holds all that the layer keeps as offloadable.
+struct PolicyLayer {
+    OffloadModule module;
+    double input = 0;              // bytes: of the layer
+    double attention = 0;          // of the output of its attention core, with what the core's backward needs beside it
+    OpSplit recompute;             // what the plan computes again anyway (norms, activation function)
+    OpSplit again, withoutCore;    // the whole forward again; all but the core of attention. What was gathered for it is there
+};
+
+/// The layers of a chunk, for a plan that does not recompute them itself. Small tensors are not set apart.
+[[nodiscard]] std::vector<PolicyLayer> chunkLayers(const Workload &workload, const StageChunk &chunk, const StageCoster::Parts &parts);
 
 } // namespace trainyard

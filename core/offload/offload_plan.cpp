@@ -2,12 +2,12 @@
 #include "core/offload/offload_plan.h"
 
 #include "core/offload/amount.h"
-#include "core/offload/modules.h"
+#include "core/offload/layer_policy.h"
 #include "core/offload/paths.h"
+#include "core/offload/segments.h"
 #include "core/offload/settings.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace trainyard {
 
@@ -19,92 +19,11 @@ bool splitsBackward(const Program &program)
     return std::ranges::any_of(program.order, splits);
 }
 
-/// Consecutive modules as one segment.
-struct Piece {
-    SegmentBytes bytes;
-    double forward = 0, backward = 0, recompute = 0;   // seconds, as shares of the operation's
-    bool isLast = false;           // of the layers: what comes after never leaves
-    int group = 0;
-};
-
-/// A module that leaves is a segment of its own; those between are joined.
-std::vector<Piece> piecesOf(const std::vector<OffloadModule> &modules, std::size_t firstKept, bool isSplit, int group)
-{
-    int inLayers = 0;
-    std::vector<Piece> pieces;
-    bool joins = false;
-    for (std::size_t i = 0; i < modules.size(); ++i) {
-        const OffloadModule &module = modules[i];
-        const bool leaves = i < firstKept && module.offloadable > 0;
-        if (leaves || !joins)
-            pieces.emplace_back();
-        joins = !leaves;
-        Piece &piece = pieces.back();
-        (leaves ? piece.bytes.offloaded : piece.bytes.resident) += module.offloadable;
-        piece.bytes.resident += module.resident;
-        piece.bytes.hasEmbedding |= module.part == ModulePart::Embedding;
-        piece.bytes.hasHead |= module.part == ModulePart::Head;
-        piece.bytes.hasLayers |= module.layer >= 0;
-        piece.forward += module.forward.value;
-        piece.backward += module.inputGrad.value + (isSplit ? 0 : module.weightGrad.value);
-        piece.recompute += module.recompute.value;
-        piece.group = inLayers / group;   // what divides layers evenly falls on their borders
-        piece.isLast = module.layer >= 0 && (i + 1 == modules.size() || modules[i + 1].layer < 0);
-        inLayers += module.layer >= 0;
-    }
-    return pieces;
-}
-
-/// Divides `total` as the values divide their sum, without losing a tick.
-class Dealer {
-public:
-    Dealer(Nanoseconds total, double sum) : m_total(total), m_sum(sum) {}
-    Nanoseconds next(double value)
-    {
-        m_dealt += value;
-        const Nanoseconds until = m_sum > 0 ? std::llround(double(m_total) * std::min(1.0, m_dealt / m_sum)) : 0;
-        const Nanoseconds share = until - m_given;
-        m_given = until;
-        return share;
-    }
-    [[nodiscard]] Nanoseconds rest() const { return m_total - m_given; }
-
-private:
-    Nanoseconds m_total, m_given = 0;
-    double m_sum, m_dealt = 0;
-};
-
-Nanoseconds moveTime(double bytes, double rate)
-{
-    return bytes > 0 ? std::max<Nanoseconds>(1, toNanoseconds(Bytes{bytes} / BytesPerSecond{rate})) : 0;
-}
-
-std::vector<OffloadSegment> segmentsOf(const std::vector<Piece> &pieces, const OpTimes &times, bool isSplit, const OffloadPath &path)
-{
-    double forward = 0, backward = 0, recompute = 0;
-    for (const Piece &piece : pieces) {
-        forward += piece.forward;
-        backward += piece.backward;
-        recompute += piece.recompute;
-    }
-    Dealer forwards(times.forward, forward), recomputes(times.recompute, recompute);
-    Dealer backwards((isSplit ? times.inputGrad : times.backward) - times.recompute, backward);
-    std::vector<OffloadSegment> segments;
-    for (const Piece &piece : pieces)
-        segments.push_back({forwards.next(piece.forward), recomputes.next(piece.recompute), backwards.next(piece.backward),
-                            moveTime(piece.bytes.offloaded, path.storeCap), moveTime(piece.bytes.offloaded, path.loadCap), piece.isLast, piece.group});
-    if (!segments.empty()) {
-        segments.back().forward += forwards.rest();
-        segments.back().recompute += recomputes.rest();
-        segments.back().backward += backwards.rest();
-    }
-    return segments;
-}
-
 class OffloadPlanner {
 public:
     OffloadPlanner(const Workload &workload, StageCoster &coster, Costs &costs)
-        : m_work(workload), m_coster(coster), m_costs(costs), m_settings(offloadSettings(*workload.plan)), m_paths(offloadPaths(workload))
+        : m_work(workload), m_coster(coster), m_costs(costs), m_settings(offloadSettings(*workload.plan)), m_paths(offloadPaths(workload)),
+          m_byPolicy(recomputesByPolicy(*workload.plan))
     {
     }
 
@@ -124,7 +43,7 @@ public:
             auto &stages = m_costs.offload.emplace_back();
             for (std::size_t stage = 0; stage < times.paths.size(); ++stage)
                 stages.push_back(planStage(c, int(stage), inFlight[stage], times));
-            if (std::ranges::any_of(stages, [](const StageOffload &s) { return s.offloaded > 0; }))
+            if (std::ranges::any_of(stages, [](const StageOffload &s) { return s.offloaded > 0 || s.fates.forwards > 0; }))
                 pipelines.offload = std::move(times);
         }
     }
@@ -148,37 +67,95 @@ private:
 
     StageOffload planStage(std::size_t pipelineClass, int stage, double inFlight, OffloadTimes &times)
     {
-        const PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
+        PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
         const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage);
         const OffloadPath &path = times.paths[std::size_t(stage)];
-        const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
-        std::vector<OffloadModule> all;
-        std::vector<std::size_t> begins;
-        const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
-        for (std::size_t c = 0; c < chunks.size(); ++c) {
-            begins.push_back(all.size());
-            const std::vector<OffloadModule> modules = chunkModules(m_work, chunks[c], again[c], parts, m_settings.minElements);
-            all.insert(all.end(), modules.begin(), modules.end());
-        }
-        begins.push_back(all.size());
-        const std::size_t kept = firstKept(all, path, inFlight, pipelines.program.shape.microBatches);
-        const bool isSplit = splitsBackward(pipelines.program);
         StageOffload result;
         result.writeRate = path.storeCap;
         result.readRate = path.loadCap;
-        for (const OffloadModule &module : all)
-            result.offloadable += module.offloadable;
-        for (std::size_t c = 0; c < chunks.size(); ++c) {
-            const std::vector<OffloadModule> modules(all.begin() + std::ptrdiff_t(begins[c]), all.begin() + std::ptrdiff_t(begins[c + 1]));
-            const std::vector<Piece> pieces = piecesOf(modules, kept > begins[c] ? kept - begins[c] : 0, isSplit, m_settings.group);
+        const std::size_t slot = std::size_t(stage) * m_work.layout.chunks[std::size_t(stage)].size();
+        const Modules modules = m_byPolicy ? modulesByPolicy(pipelineClass, stage, parts, path, result) : modulesByRule(stage, parts, path, inFlight, pipelines.program.shape.microBatches);
+        SegmentRule rule{splitsBackward(pipelines.program), m_byPolicy};
+        const int group = m_byPolicy ? std::max(1, m_settings.group / 2) : m_settings.group;   // layers, not their halves
+        for (std::size_t c = 0; c < modules.size(); ++c) {
             auto &bytes = result.chunks.emplace_back();
-            for (const Piece &piece : pieces) {
+            const std::vector<OffloadPiece> pieces = piecesOf(modules[c], rule.isSplit, group);
+            for (const OffloadPiece &piece : pieces) {
                 bytes.push_back(piece.bytes);
                 result.offloaded += piece.bytes.offloaded;
             }
-            times.ops.push_back(segmentsOf(pieces, pipelines.ops[std::size_t(stage) * chunks.size() + c], isSplit, path));
+            for (const OffloadModule &module : modules[c])
+                result.offloadable += module.offloadable + module.again;
+            times.ops.push_back(segmentsOf(pieces, pipelines.ops[slot + c], path, rule));
         }
         return result;
+    }
+
+    using Modules = std::vector<std::vector<OffloadModule>>;   // of each virtual stage
+
+    /// SSDTrain: modules leave in order, up to the first that stays.
+    Modules modulesByRule(int stage, const StageCoster::Parts &parts, const OffloadPath &path, double inFlight, int microBatches) const
+    {
+        const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
+        const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
+        std::vector<OffloadModule> all;
+        Modules modules;
+        for (std::size_t c = 0; c < chunks.size(); ++c) {
+            modules.push_back(chunkModules(m_work, chunks[c], again[c], parts, m_settings.minElements));
+            all.insert(all.end(), modules.back().begin(), modules.back().end());
+        }
+        std::size_t left = firstKept(all, path, inFlight, microBatches);
+        for (auto &chunk : modules)
+            for (OffloadModule &module : chunk)
+                module.leaves = left > 0 && left-- > 0 && module.offloadable > 0;
+        return modules;
+    }
+
+    /// MEMO, KARMA, ProTrain: layer by layer, with what is computed again as part of the operations.
+    Modules modulesByPolicy(std::size_t pipelineClass, int stage, const StageCoster::Parts &parts, const OffloadPath &path, StageOffload &result)
+    {
+        PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
+        const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
+        const PolicyRoom room = policyRoom(m_work, stage, pipelines.program);
+        int leaving = 0;
+        for (const StageChunk &chunk : chunks)
+            leaving += memoLayers(chunk.layers);
+        Modules modules;
+        for (std::size_t c = 0; c < chunks.size(); ++c) {
+            std::vector<PolicyLayer> layers = chunkLayers(m_work, chunks[c], parts);
+            applyPolicy(*m_work.plan, layers, path, room, leaving, result.fates);
+            auto &ofChunk = modules.emplace_back(chunkModules(m_work, chunks[c], {}, parts, 0));
+            std::erase_if(ofChunk, [](const OffloadModule &module) { return module.layer >= 0; });
+            auto at = ofChunk.begin() + (chunks[c].hasEmbedding ? 1 : 0);
+            OpSplit again;
+            for (const PolicyLayer &layer : layers) {
+                at = ofChunk.insert(at, layer.module) + 1;
+                again += layer.recompute;
+            }
+            setRecompute(pipelines, m_costs.stages[pipelineClass][std::size_t(stage)], std::size_t(stage) * chunks.size() + c, c, again);
+        }
+        if (result.fates.forwards > 0)
+            recomputeAlways(pipelines.program.order[std::size_t(stage)]);
+        pipelines.tail[std::size_t(stage)] = tailTimes(m_work, m_costs.stages[pipelineClass][std::size_t(stage)]);
+        return modules;
+    }
+
+    /// Of one virtual stage, instead of what it would compute again without the policy.
+    static void setRecompute(PipelineCosts &pipelines, StageCosts &costs, std::size_t slot, std::size_t chunk, const OpSplit &again)
+    {
+        OpTimes &times = pipelines.ops[slot];
+        const Nanoseconds more = toNanoseconds(again.total()) - times.recompute;
+        times.recompute += more;
+        times.inputGrad += more;
+        times.backward += more;
+        costs.chunks[chunk].recompute = again;
+    }
+
+    /// What a policy threw away is not there either where a backward follows its own forward at once.
+    static void recomputeAlways(std::vector<Op> &order)
+    {
+        for (Op &op : order)
+            op.recomputes = makesGradient(op.kind);
     }
 
     const Workload &m_work;
@@ -186,6 +163,7 @@ private:
     Costs &m_costs;
     OffloadSettings m_settings;
     OffloadPaths m_paths;
+    bool m_byPolicy;
 };
 
 } // namespace

@@ -19,7 +19,7 @@ inline constexpr std::array kRecomputeNames { "none", "selective", "full" };
 inline constexpr std::array kActivationOffloadNames { "none", "host", "ssd" };
 inline constexpr std::array kOptimizerOffloadNames { "none", "host", "interleaved", "ssd" };
 inline constexpr std::array kParameterOffloadNames { "none", "host", "ssd" };
-inline constexpr std::array kOffloadPolicyNames { "ssdtrain", "memo", "karma" };
+inline constexpr std::array kOffloadPolicyNames { "ssdtrain", "memo", "karma", "protrain" };
 inline constexpr std::array kWanSharingNames { "spatial", "temporal" };
 inline constexpr std::array kFabricKindNames { "rdma", "tcp" };
 inline constexpr std::array kTurnOrderNames { "round-robin", "drain-first" };

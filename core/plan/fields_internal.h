@@ -141,7 +141,7 @@ void describe(V &v, std::type_identity<MemoryStrategy>)
     v.value(Key { .name = "recompute_activation_function", .doc = "Outputs of the MLP's activation function are computed again" }, &MemoryStrategy::recomputeActivationFunction);
     v.value(Key { .name = "activation_offload", .doc = "Where activations wait for the backward pass" }, &MemoryStrategy::activationOffload);
     v.automatic(Key { .name = "offload_fraction", .doc = "Share of the activations that is offloaded; auto: what can be hidden", .max = 1 }, &MemoryStrategy::offloadFraction);
-    v.value(Key { .name = "offload_policy", .doc = "How offloaded activations are chosen: ssdtrain (whole tensors), memo (a share of the tokens), karma (swap or recompute, block by block)" }, &MemoryStrategy::offloadPolicy);
+    v.value(Key { .name = "offload_policy", .doc = "How offloaded activations are chosen: ssdtrain (whole tensors), memo (a share of the tokens, the rest recomputed), karma (swap or recompute, layer by layer), protrain (layers swapped, recomputed and kept, the fastest split that fits)" }, &MemoryStrategy::offloadPolicy);
     v.value(Key { .name = "offload_min_elements", .doc = "Tensors of fewer elements stay on the GPU", .max = 2e9 }, &MemoryStrategy::offloadMinElements);
     v.value(Key { .name = "offload_group", .doc = "Modules (attention or MLP, or recomputed layers) that are loaded together", .min = 1, .max = 1024 }, &MemoryStrategy::offloadGroup);
     v.value(Key { .name = "offload_ahead", .doc = "Groups of modules that are loaded ahead of the one in its backward pass", .min = 1, .max = 1024 }, &MemoryStrategy::offloadAhead);

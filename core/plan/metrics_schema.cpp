@@ -159,7 +159,11 @@ std::string metricsSchema()
         { "ssd_usd_per_gpu", Number, "Price of the drives, of one GPU" }, { "read_bytes_per_gpu", Number, "Read back by one GPU" },
         { "forwarded_bytes_per_gpu", Number, "Written, but needed before that ended and taken from GPU memory" },
         { "dropped_bytes_per_gpu", Number, "Needed before their store began, never written" },
-        { "most_away_bytes", Count, "Outside one GPU at once" } });
+        { "most_away_bytes", Count, "Outside one GPU at once" },
+        { "layers_kept", Count, "By MEMO, KARMA or ProTrain, on the stage that would hold most" },
+        { "layers_swapped", Count, "The same" }, { "layers_recomputed", Count, "The same" },
+        { "token_share", Number, "Of MEMO's other tensors, what leaves" },
+        { "recompute_s", Number, "Computed again by the policy, on that stage" } });
     all["confidence"] = object({ { "label", Text, "calibrated, same family, extrapolated or spec sheet" },
         { "iteration_time_low_s", Number, "Lower end" }, { "iteration_time_high_s", Number, "Upper end" } });
     all["engine"] = object({ { "spans", Count, "Spans of the timeline" }, { "simulate_ms", Number, "Simulation" },

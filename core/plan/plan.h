@@ -145,8 +145,9 @@ struct Placement {
 enum class Recompute : std::uint8_t { None, Selective, Full };
 enum class ActivationOffload : std::uint8_t { None, Host, Ssd };
 /// How offloaded activations are chosen: whole tensors as long as their transfers hide (SSDTrain), a share of the tokens of
-/// each (MEMO), or block by block whichever of swapping and recomputing is cheaper (KARMA).
-enum class OffloadPolicy : std::uint8_t { SsdTrain, Memo, Karma };
+/// each layer with the rest computed again (MEMO), layer by layer whichever of swapping and recomputing is shorter where they
+/// have no room to stay (KARMA), or the fastest split of the layers into swapped, recomputed and kept ones (ProTrain).
+enum class OffloadPolicy : std::uint8_t { SsdTrain, Memo, Karma, ProTrain };
 /// Where optimizer states live and update: on the GPU, in host memory (ZeRO-Offload), there with every few updated on the GPU
 /// (Deep Optimizer States), or on drives (ZeRO-Infinity).
 enum class OptimizerOffload : std::uint8_t { None, Host, Interleaved, Ssd };

@@ -107,11 +107,16 @@ Json offload(const Metrics &metrics)
     if (!metrics.offload)
         return nullptr;
     const OffloadMetrics &o = *metrics.offload;
+    const bool hasPolicy = o.layersKept + o.layersSwapped + o.layersRecomputed > 0;
+    const auto layers = [&](int count) { return hasPolicy ? Json(count) : Json(nullptr); };
     return {{"bytes_per_gpu_per_iteration", finite(o.bytesPerGpu)}, {"required_write_gbytes_per_s", finite(o.requiredWriteGBps)},
             {"stall_s", finite(o.stall)}, {"activation_peak_reduction", finite(o.activationPeakReduction)},
             {"ssd_lifetime_years", finite(o.ssdLifetimeYears)}, {"ssd_usd_per_gpu", finite(o.ssdUsdPerGpu)},
             {"read_bytes_per_gpu", finite(o.bytesRead)}, {"forwarded_bytes_per_gpu", finite(o.bytesForwarded)},
-            {"dropped_bytes_per_gpu", finite(o.bytesDropped)}, {"most_away_bytes", o.mostAway}};
+            {"dropped_bytes_per_gpu", finite(o.bytesDropped)}, {"most_away_bytes", o.mostAway},
+            {"layers_kept", layers(o.layersKept)}, {"layers_swapped", layers(o.layersSwapped)},
+            {"layers_recomputed", layers(o.layersRecomputed)}, {"token_share", finite(o.tokenShare)},
+            {"recompute_s", hasPolicy ? finite(o.recompute) : Json(nullptr)}};
 }
 
 Json layout(const Evaluation &evaluation)

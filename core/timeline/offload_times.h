@@ -18,6 +18,7 @@ struct OffloadSegment {
     Nanoseconds store = 0, load = 0;   // alone on their way; both 0: nothing leaves
     bool staysAtTurn = false;      // not stored where the backward of the same micro-batch follows the forward at once
     int group = 0;                 // segments with the same number are loaded together; falls towards the first segment
+    int waitsFor = -1;             // an earlier segment of the operation: its store ends before this forward begins; -1: none
     bool operator==(const OffloadSegment &) const = default;
 };
 

@@ -95,6 +95,7 @@ private:
     void askAtRunTime(Load &load, const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const;
     static void sortByAsking(DeviceMoves &moves);
     void numberMoves(std::uint32_t &task);
+    [[nodiscard]] std::uint32_t storeOf(int device, const StoredRange &stored, std::uint32_t segment) const;
 
     struct Writer;
     bool writeOp(Writer &writer, const Op &op, int device) const;

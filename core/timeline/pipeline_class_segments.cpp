@@ -13,11 +13,23 @@ namespace {
 
 } // namespace
 
+/// The task that stores a segment of an operation; kNoSpan where it stays.
+std::uint32_t PipelineClassTasks::storeOf(int device, const StoredRange &stored, std::uint32_t segment) const
+{
+    const DeviceMoves &moves = m_moves[static_cast<std::size_t>(device)];
+    for (std::uint32_t i = stored.first; i < stored.first + stored.count; ++i)
+        if (moves.stores[i].segment == segment)
+            return moves.firstStore + i;
+    return kNoSpan;
+}
+
 /// A recomputation of its own goes from the last segment to the first, as backwards do: it is in this order that loads come.
 bool PipelineClassTasks::writeSegments(Writer &writer, const Op &op, int device, const std::vector<OffloadSegment> &segments) const
 {
     const auto slot = static_cast<std::size_t>(device * m_chunks + op.chunk);
     const int q = m_stageOf[slot];
+    const DeviceMoves &moves = m_moves[static_cast<std::size_t>(device)];
+    const StoredRange &stored = m_stored[cell(q, op.microBatch)];
     const std::uint32_t first = writer.next;
     bool isReady = true;
     const auto task = [&](WorkKind kind, std::size_t segment, SegmentTime time) {
@@ -30,12 +42,13 @@ bool PipelineClassTasks::writeSegments(Writer &writer, const Op &op, int device,
         dependOnOwnForward(writer, q, op);
     };
     if (op.kind == OpKind::Forward) {
-        for (std::size_t k = 0; k < segments.size() && isReady; ++k)
+        for (std::size_t k = 0; k < segments.size() && isReady; ++k) {
             task(WorkKind::Forward, k, kSegmentForward);
+            if (segments[k].waitsFor >= 0)
+                writer.after(storeOf(device, stored, static_cast<std::uint32_t>(segments[k].waitsFor)));
+        }
         return isReady;
     }
-    const DeviceMoves &moves = m_moves[static_cast<std::size_t>(device)];
-    const StoredRange &stored = m_stored[cell(q, op.microBatch)];
     const bool isRecomputation = op.kind == OpKind::Recompute, recomputes = isRecomputed(op, slot);
     std::uint32_t left = stored.count;
     for (std::size_t k = segments.size(); k-- > 0 && isReady;) {

@@ -118,7 +118,8 @@ void addOffload(Fingerprint &print, const OffloadTimes &offload)
     for (const std::vector<OffloadSegment> &segments : offload.ops) {
         print.add(segments.size());
         for (const OffloadSegment &segment : segments)
-            print.add(static_cast<std::uint64_t>(segment.group) << 3 | (segment.staysAtTurn ? 4u : 0u) | (segment.store > 0 ? 1u : 0u) | (segment.recompute > 0 ? 2u : 0u));
+            print.add(static_cast<std::uint64_t>(segment.waitsFor + 1) << 32 | static_cast<std::uint64_t>(segment.group) << 3
+                      | (segment.staysAtTurn ? 4u : 0u) | (segment.store > 0 ? 1u : 0u) | (segment.recompute > 0 ? 2u : 0u));
     }
 }
 

@@ -18,6 +18,16 @@ QString bandwidth(double gigabytesPerSecond)
     return QStringLiteral("%1 GB/s").arg(gigabytesPerSecond, 0, 'g', 3);
 }
 
+/// What MEMO, KARMA or ProTrain make of the layers, and what the second computation takes.
+QString policyFact(const OffloadMetrics &offload)
+{
+    QString fact = offload.tokenShare ? QObject::tr("%1 of the tokens leave in %2 layers").arg(formatPercent(*offload.tokenShare)).arg(offload.layersSwapped)
+                                      : QObject::tr("%1 layers stay, %2 swapped, %3 computed again").arg(offload.layersKept).arg(offload.layersSwapped).arg(offload.layersRecomputed);
+    if (offload.recompute > 0)
+        fact += QObject::tr("; %1 compute twice").arg(formatSeconds(offload.recompute));
+    return fact + u'.';
+}
+
 } // namespace
 
 QString formatYears(double years)
@@ -37,10 +47,15 @@ QStringList offloadFacts(const Metrics &metrics)
     if (!metrics.offload)
         return {};
     const OffloadMetrics &offload = *metrics.offload;
-    if (offload.bytesPerGpu <= 0)
-        return {QObject::tr("No activation leaves the GPU.")};
     QStringList facts;
-    facts << QObject::tr("%1 leave a GPU in an iteration, which needs %2 of writing.").arg(formatBytes(offload.bytesPerGpu), bandwidth(offload.requiredWriteGBps));
+    if (offload.bytesPerGpu <= 0)
+        facts << QObject::tr("No activation leaves the GPU.");
+    if (offload.layersSwapped + offload.layersRecomputed > 0)
+        facts << policyFact(offload);
+    if (offload.bytesPerGpu <= 0 && offload.recompute <= 0)
+        return facts;
+    if (offload.bytesPerGpu > 0)
+        facts << QObject::tr("%1 leave a GPU in an iteration, which needs %2 of writing.").arg(formatBytes(offload.bytesPerGpu), bandwidth(offload.requiredWriteGBps));
     QString peak = QObject::tr("Activations peak %1 lower").arg(formatPercent(offload.activationPeakReduction));
     peak += offload.stall > 0 ? QObject::tr("; training waits %1 for them.").arg(formatSeconds(offload.stall)) : QObject::tr("; training does not wait.");
     facts << peak;
@@ -66,6 +81,13 @@ std::vector<OffloadLine> offloadLines(const Metrics &metrics)
     lines.push_back({QObject::tr("writing needed"), bandwidth(offload.requiredWriteGBps), QObject::tr("Of one GPU: what leaves, over half the iteration.")});
     lines.push_back({QObject::tr("activation peak"), formatChange(1, 1 - offload.activationPeakReduction), QObject::tr("Against the same plan with all activations on the GPU.")});
     lines.push_back({QObject::tr("training waits"), formatSeconds(offload.stall), QObject::tr("Seconds of the iteration in which compute waits for activations to return.")});
+    if (offload.layersSwapped + offload.layersRecomputed > 0)
+        lines.push_back({QObject::tr("layers"), QObject::tr("%1 stay, %2 swapped, %3 again").arg(offload.layersKept).arg(offload.layersSwapped).arg(offload.layersRecomputed),
+                         QObject::tr("What the policy makes of the layers of the stage that would hold most: kept on the GPU, swapped out and in, computed again.")});
+    if (offload.tokenShare)
+        lines.push_back({QObject::tr("tokens that leave"), formatPercent(*offload.tokenShare), QObject::tr("Of the tensors beside input and attention output. The others are computed again.")});
+    if (offload.recompute > 0)
+        lines.push_back({QObject::tr("computed again"), formatSeconds(offload.recompute), QObject::tr("Seconds of the iteration in which that stage computes what did not leave a second time.")});
     if (offload.ssdLifetimeYears)
         lines.push_back({QObject::tr("life of the drives"), formatYears(*offload.ssdLifetimeYears), QObject::tr("Of the drives that wear out first, written as in this iteration day and night.")});
     if (offload.ssdUsdPerGpu)

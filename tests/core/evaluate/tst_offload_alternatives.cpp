@@ -64,6 +64,24 @@ private slots:
         QVERIFY(hasGroup(list, "offload_policy"));
     }
 
+    /// A policy that decides about recomputation is offered where the plan leaves it the choice, and has no share where it goes by room.
+    void policiesAreOfferedWhereTheyApply()
+    {
+        Plan plan = withDrives();
+        plan.memory.activationOffload = ActivationOffload::Ssd;
+        for (const char *id : {"offload_policy=memo", "offload_policy=karma", "offload_policy=protrain"})
+            QVERIFY2(find(strategyAlternatives(plan, builtinCatalogue()), id)->plan, id);
+        plan.memory.recompute = Recompute::Full;
+        for (const char *id : {"offload_policy=memo", "offload_policy=karma", "offload_policy=protrain"})
+            QVERIFY2(find(strategyAlternatives(plan, builtinCatalogue()), id)->blockedBecause.find("recomputation") != std::string::npos, id);
+        QVERIFY(find(strategyAlternatives(plan, builtinCatalogue()), "offload_policy=ssdtrain")->plan);
+        plan.memory.recompute = Recompute::None;
+        plan.memory.offloadPolicy = OffloadPolicy::Memo;
+        QVERIFY(hasGroup(strategyAlternatives(plan, builtinCatalogue()), "offload_fraction"));
+        plan.memory.offloadPolicy = OffloadPolicy::ProTrain;
+        QVERIFY(!hasGroup(strategyAlternatives(plan, builtinCatalogue()), "offload_fraction"));
+    }
+
     void aProfileBlocksThem()
     {
         const Plan plan = test::atlasRow(4, 4, 1, 2, ScheduleKind::OneFOneB);

@@ -148,7 +148,7 @@ public:
         p.memory.activationOffload = one(ActivationOffload::Ssd);
         p.memory.optimizerOffload = one(OptimizerOffload::Ssd);
         p.memory.parameterOffload = one(ParameterOffload::Host);
-        p.memory.offloadPolicy = one(OffloadPolicy::Karma);
+        p.memory.offloadPolicy = one(OffloadPolicy::ProTrain);
         p.memory.recomputeNorms = coin();
         p.memory.recomputeActivationFunction = coin();
         p.memory.delayedUpdate = coin();

@@ -105,6 +105,56 @@ private slots:
         QVERIFY(!shows("offload_fraction"));
     }
 
+    void aPolicyIsChosenBesideTheSwitch()
+    {
+        choose("activation_offload", QStringLiteral("drives"));
+        choose("offload_policy", QStringLiteral("KARMA"));
+        QCOMPARE(plan().memory.offloadPolicy, OffloadPolicy::Karma);
+        QVERIFY(shows("offload_policy") && !shows("offload_fraction"));   // it goes by the room
+        choose("offload_policy", QStringLiteral("ProTrain"));
+        QCOMPARE(plan().memory.offloadPolicy, OffloadPolicy::ProTrain);
+        QCOMPARE(m_document->undoStack().undoText(), QStringLiteral("What is offloaded KARMA → ProTrain"));
+        choose("offload_policy", QStringLiteral("MEMO"));
+        QCOMPARE(plan().memory.offloadPolicy, OffloadPolicy::Memo);
+        QVERIFY(shows("offload_fraction"));
+        m_document->undoStack().undo();
+        QCOMPARE(plan().memory.offloadPolicy, OffloadPolicy::ProTrain);
+    }
+
+    void theRowOfThePolicyShowsItsEffect()
+    {
+        choose("activation_offload", QStringLiteral("drives"));
+        auto effects = std::make_shared<EffectTable>();
+        effects->plan = m_document->plan();
+        effects->iterationTime = 10;
+        effects->memoryBytes = 60e9;
+        Effect karma;
+        karma.iterationTime = 11;
+        karma.change = 0.1;
+        karma.memoryBytes = 30e9;
+        karma.capacityBytes = 80e9;
+        effects->strategies["offload_policy=karma"] = karma;
+        m_panel->setEffects(effects);
+        QCOMPARE(m_panel->row("offload_policy")->effectLine()->text(), QStringLiteral("KARMA −30.0 GB +10.0 %"));
+    }
+
+    void aPolicySaysWhatItMakesOfTheLayers()
+    {
+        Metrics metrics = offloading();
+        metrics.offload->layersKept = 3;
+        metrics.offload->layersSwapped = 4;
+        metrics.offload->layersRecomputed = 9;
+        metrics.offload->recompute = 0.075;
+        QVERIFY(offloadFacts(metrics).join(u' ').contains("3 layers stay, 4 swapped, 9 computed again; 75.0 ms compute twice"));
+        QCOMPARE(offloadLines(metrics).size(), offloadLines(offloading()).size() + 2);
+        metrics.offload->tokenShare = 0.278;
+        QVERIFY(offloadFacts(metrics).join(u' ').contains("27.8 % of the tokens leave in 4 layers"));
+        metrics.offload->bytesPerGpu = 0;   // all of it is computed again
+        metrics.offload->tokenShare.reset();
+        const QString text = offloadFacts(metrics).join(u' ');
+        QVERIFY(text.contains("No activation leaves") && text.contains("computed again") && text.contains("lower"));
+    }
+
     void withoutDrivesTheListSaysWhere()
     {
         start(handmade::plan());
