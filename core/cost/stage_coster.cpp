@@ -77,9 +77,10 @@ const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
     return at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage)).site;
 }
 
-StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage)
+StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage, int slice)
 {
-    const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
+    const SiteCosts &whole = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
+    const SiteCosts &costs = slice < 0 ? whole : whole.slices[std::size_t(slice)];
     return {costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(m_work, costs.site, false),
             m_work.model.isMoe() ? attentionShare(m_work, costs.site, true) : AttentionShare{}, costs.denseAgain, costs.expertAgain};
 }

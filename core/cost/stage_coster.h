@@ -25,7 +25,7 @@ public:
         AttentionShare denseAttention, expertAttention;
         OpSplit denseAgain, expertAgain;   // recomputation of a layer that recomputation by blocks leaves out
     };
-    [[nodiscard]] Parts parts(const PipelineClass &pipelines, int stage);
+    [[nodiscard]] Parts parts(const PipelineClass &pipelines, int stage, int slice = -1);   // of the whole micro-batch: -1
     /// Tokens of each slice, the same on every stage.
     [[nodiscard]] const std::vector<int> &slices() const { return m_slices; }
 

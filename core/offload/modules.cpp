@@ -2,6 +2,7 @@
 #include "core/offload/modules.h"
 
 #include "core/memory/chunk_memory.h"
+#include "core/schedule/chunks.h"
 #include "core/workload/saved_tensors.h"
 
 #include <string_view>
@@ -13,15 +14,23 @@ namespace {
 struct ChildBytes { double offloadable = 0, resident = 0; };
 struct LayerBytes { ChildBytes attention, mlp; };
 
+/// Later slices of the tokens read keys and values again, forward and backward.
+bool isReadByLaterSlices(std::string_view tensor)
+{
+    return tensor.find("key") != tensor.npos || tensor.find("value") != tensor.npos;
+}
+
 LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, double minElements)
 {
     LayerBytes bytes;
+    const int slices = tokenSlices(*workload.plan);
     ActivationShape shape = activationShape(workload);
     if (shape.recompute == Recompute::Full && !isWhole)
         shape.recompute = Recompute::None;
     for (const SavedTensor &tensor : savedTensors(workload.model, expertLayer, shape, workload.stack)) {
         ChildBytes &child = tensor.child == LayerChild::Attention ? bytes.attention : bytes.mlp;
-        (tensor.elements < minElements ? child.resident : child.offloadable) += tensor.bytes;
+        const bool stays = tensor.elements < minElements * slices || (slices > 1 && isReadByLaterSlices(tensor.name));
+        (stays ? child.resident : child.offloadable) += tensor.bytes / slices;
     }
     return bytes;
 }
@@ -78,6 +87,11 @@ std::vector<PolicyLayer> chunkLayers(const Workload &workload, const StageChunk 
         layers.back().module.layer = layer;
     }
     return layers;
+}
+
+int tokenSlices(const Plan &plan)
+{
+    return chunkPlacement(plan.schedule) == ChunkPlacement::Slices ? plan.parallelism.tokenSlices : 1;
 }
 
 std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers again, const StageCoster::Parts &parts, double minElements)

@@ -22,7 +22,11 @@ struct OffloadModule {
     Seconds forward, inputGrad, weightGrad, recompute;   // recomputation apart
 };
 
+/// Slices of the tokens of a micro-batch; 1 where the schedule has none.
+[[nodiscard]] int tokenSlices(const Plan &plan);
+
 /// `again`: layers of the chunk that full recomputation repeats as a whole. Tensors of fewer elements stay (SSDTrain's skip_small_tensors). The bytes add up to ChunkMemory::kept.
+/// Of a slice of the tokens, with its `parts`, where the schedule has such: keys and values stay.
 [[nodiscard]] std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers again,
                                                       const StageCoster::Parts &parts, double minElements);
 

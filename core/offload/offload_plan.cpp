@@ -68,13 +68,12 @@ private:
     StageOffload planStage(std::size_t pipelineClass, int stage, double inFlight, OffloadTimes &times)
     {
         PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
-        const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage);
         const OffloadPath &path = times.paths[std::size_t(stage)];
         StageOffload result;
         result.writeRate = path.storeCap;
         result.readRate = path.loadCap;
-        const std::size_t slot = std::size_t(stage) * m_work.layout.chunks[std::size_t(stage)].size();
-        const Modules modules = m_byPolicy ? modulesByPolicy(pipelineClass, stage, parts, path, result) : modulesByRule(stage, parts, path, inFlight, pipelines.program.shape.microBatches);
+        const Modules modules = m_byPolicy ? modulesByPolicy(pipelineClass, stage, path, result) : modulesByRule(pipelineClass, stage, path, inFlight);
+        const std::size_t slot = std::size_t(stage) * modules.size();
         SegmentRule rule{splitsBackward(pipelines.program), m_byPolicy};
         const int group = m_byPolicy ? std::max(1, m_settings.group / 2) : m_settings.group;   // layers, not their halves
         for (std::size_t c = 0; c < modules.size(); ++c) {
@@ -94,14 +93,19 @@ private:
     using Modules = std::vector<std::vector<OffloadModule>>;   // of each virtual stage
 
     /// SSDTrain: modules leave in order, up to the first that stays.
-    Modules modulesByRule(int stage, const StageCoster::Parts &parts, const OffloadPath &path, double inFlight, int microBatches) const
+    Modules modulesByRule(std::size_t pipelineClass, int stage, const OffloadPath &path, double inFlight)
     {
+        const int microBatches = m_costs.iteration.classes[pipelineClass].program.shape.microBatches;
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
         const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
+        const std::size_t slices = std::size_t(tokenSlices(*m_work.plan));
         std::vector<OffloadModule> all;
         Modules modules;
-        for (std::size_t c = 0; c < chunks.size(); ++c) {
-            modules.push_back(chunkModules(m_work, chunks[c], again[c], parts, m_settings.minElements));
+        for (std::size_t c = 0; c < chunks.size() * slices; ++c) {
+            const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage, slices > 1 ? int(c) : -1);
+            modules.push_back(chunkModules(m_work, chunks[c / slices], again[c / slices], parts, m_settings.minElements));
+            for (OffloadModule &module : modules.back())   // a layer of the next slice is another one for the amount
+                module.layer += module.layer < 0 ? 0 : int(c % slices) * m_work.model.layers;
             all.insert(all.end(), modules.back().begin(), modules.back().end());
         }
         std::size_t left = firstKept(all, path, inFlight, microBatches);
@@ -112,8 +116,9 @@ private:
     }
 
     /// MEMO, KARMA, ProTrain: layer by layer, with what is computed again as part of the operations.
-    Modules modulesByPolicy(std::size_t pipelineClass, int stage, const StageCoster::Parts &parts, const OffloadPath &path, StageOffload &result)
+    Modules modulesByPolicy(std::size_t pipelineClass, int stage, const OffloadPath &path, StageOffload &result)
     {
+        const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage);
         PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
         const PolicyRoom room = policyRoom(m_work, stage, pipelines.program);

@@ -38,11 +38,10 @@ std::string whyActivationsStay(const Plan &plan)
         return {};
     if (plan.profile)
         return "A profile says nothing of activations: none are offloaded";
-    switch (plan.schedule) {
-    case ScheduleKind::TeraPipe:
-        return std::string("Activation offload is not modelled under ") + toString(plan.schedule) + ": activations stay on the GPU";
-    default: return {};
-    }
+    if (chunkPlacement(plan.schedule) == ChunkPlacement::Slices && plan.memory.recompute != Recompute::None)
+        return std::string("Under ") + toString(plan.schedule)
+            + " slices read keys and values of earlier ones, which recomputation would make from what had left: activations stay on the GPU";
+    return {};
 }
 
 } // namespace trainyard

@@ -153,6 +153,8 @@ inline PipelineCase randomPipeline(std::mt19937 &random, ScheduleKind schedule)
         c.chunks = 2;
         c.microBatches = 2 * c.devices + 2 * whole(0, 4);
     }
+    if (schedule == ScheduleKind::TeraPipe)
+        c.chunks = whole(1, 4);
     if (schedule == ScheduleKind::Atlas) {
         c.limit = whole(0, 6);
         c.wanAfter = c.devices > 1 ? whole(-1, c.devices - 2) : -1;

@@ -161,15 +161,6 @@ private slots:
         QCOMPARE(paths.of.front().front().loadCap, 20e9 / 8);
     }
 
-    void whatCannotLeaveIsSaid()
-    {
-        Plan plan = withDrives(oneSite(8));
-        plan.schedule = ScheduleKind::TeraPipe;
-        const auto evaluation = evaluated(plan);
-        QVERIFY(!evaluation->metrics.offload);
-        QVERIFY(hasProblem(*evaluation, "memory.activation_offload"));
-    }
-
     void recomputedLayersLeaveWithTheirInputOnly()
     {
         Plan plan = withDrives(oneSite(8), 400, 400);

@@ -18,7 +18,7 @@ using test::threeSites;
 
 namespace {
 
-constexpr ScheduleKind kSchedules[] = {ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe, ScheduleKind::DualPipeV};
+constexpr ScheduleKind kSchedules[] = {ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe, ScheduleKind::DualPipeV, ScheduleKind::TeraPipe};
 
 Plan keptUnder(ScheduleKind schedule, Recompute recompute = Recompute::None)
 {
@@ -67,6 +67,8 @@ private slots:
     {
         for (const ScheduleKind schedule : kSchedules)
             for (const Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full}) {
+                if (schedule == ScheduleKind::TeraPipe && recompute != Recompute::None)
+                    continue;
                 const Plan keep = keptUnder(schedule, recompute);
                 const auto kept = evaluated(keep), away = evaluated(withDrives(keep, 400, 400));
                 const OffloadMetrics &m = *away->metrics.offload;
@@ -144,6 +146,40 @@ private slots:
                 }
             }
         }
+    }
+
+    void keysAndValuesOfASliceStay()
+    {
+        // Later slices read them: of a layer's bytes 4 s b h_kv / t stay, whatever leaves. Slices' segments add up to the memory of one.
+        Plan plan = withDrives(keptUnder(ScheduleKind::TeraPipe), 4000, 4000);
+        plan.memory.offloadFraction = 1;
+        std::optional<Workload> workload;
+        const Costs costs = costsOf(plan, workload);
+        const ModelSpec &model = workload->model;
+        const double keysAndValues = 4.0 * plan.workload.sequenceLength * plan.workload.microBatch * model.kvHeads * model.headDim / plan.parallelism.tensor;
+        for (std::size_t stage = 0; stage < costs.offload.front().size(); ++stage) {
+            const std::vector<ChunkMemory> slices = chunkMemory(*workload, int(stage));
+            const int layers = workload->layout.chunks[stage].front().layers;
+            QCOMPARE(costs.offload.front()[stage].chunks.size(), std::size_t(4));
+            for (std::size_t c = 0; c < slices.size(); ++c) {
+                double offloaded = 0, resident = 0;
+                for (const SegmentBytes &segment : costs.offload.front()[stage].chunks[c]) {
+                    offloaded += segment.offloaded;
+                    resident += segment.resident;
+                }
+                QVERIFY(std::abs(offloaded + resident - slices[c].kept) <= 1e-9 * slices[c].kept);
+                QVERIFY(std::abs(resident - layers * keysAndValues / 4) <= 1e-9 * resident);
+            }
+        }
+    }
+
+    void slicesThatRecomputeStay()
+    {
+        Plan plan = withDrives(keptUnder(ScheduleKind::TeraPipe, Recompute::Full));
+        const auto evaluation = evaluated(plan);
+        QVERIFY(!evaluation->metrics.offload);
+        const auto said = std::ranges::find(evaluation->problems, "memory.activation_offload", &Problem::where);
+        QVERIFY(said != evaluation->problems.end() && said->text.find("keys and values") != std::string::npos);
     }
 
     void layersThatAreNotRecomputedLeaveWhole()

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTrials = 300;
 constexpr ScheduleKind kAtRunTime[] = {ScheduleKind::Atlas, ScheduleKind::Varuna};
-constexpr ScheduleKind kAll[] = {ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe, ScheduleKind::DualPipeV};
+constexpr ScheduleKind kAll[] = {ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe, ScheduleKind::DualPipeV, ScheduleKind::TeraPipe};
 
 PipelineCase withoutOffload(PipelineCase c)
 {
@@ -96,7 +96,7 @@ private slots:
                     const OffloadUse &use = stages[stage].use;
                     QCOMPARE(use.written, use.read + use.forwarded);
                     const int turns = c.leaving == c.modules ? turnsOf(run.costs.classes.front().program, stage) : 0;
-                    const int passes = c.microBatches * (c.schedule == ScheduleKind::DualPipeV ? 2 : 1);   // of a device
+                    const int passes = c.microBatches * (c.schedule == ScheduleKind::DualPipe ? 1 : c.chunks);   // of a device
                     QCOMPARE(use.written + use.dropped, kModuleBytes * (c.leaving * passes - turns));
                 }
         });
