@@ -105,6 +105,15 @@ private slots:
             }
     }
 
+    void pairsHideTheirLoadsBehindTheOperationBefore()
+    {
+        for (const ScheduleKind schedule : {ScheduleKind::DualPipe, ScheduleKind::DualPipeV}) {
+            const double with = *evaluated(withDrives(keptUnder(schedule), 400, 400))->metrics.iterationTime;
+            const double without = *evaluated(keptUnder(schedule))->metrics.iterationTime;
+            QVERIFY(with >= without && with < 1.03 * without);
+        }
+    }
+
     void keepingIsWhatAPlanWithoutBandwidthGets()
     {
         for (const ScheduleKind schedule : kSchedules) {

@@ -210,6 +210,23 @@ private slots:
         QVERIFY(most < 0.15);
     }
 
+    void updatingAGraphGivesWhatBuildingGives()
+    {
+        forEachCase(30, kAll, [](PipelineCase c) {
+            IterationCosts slow, fast;
+            slow.classes.push_back(pipelineOf(c));
+            c.forward += 17;
+            c.load = c.load / 2 + 1;
+            fast.classes.push_back(pipelineOf(c));
+            TaskGraph graph = *buildPipelineGraph(slow);
+            QVERIFY(updatePipelineGraph(graph, fast));
+            SimulationWorkspace workspace;
+            const Timeline updated = *simulate(graph, workspace), built = *simulate(*buildPipelineGraph(fast), workspace);
+            QCOMPARE(updated.start, built.start);
+            QCOMPARE(updated.end, built.end);
+        });
+    }
+
     void withoutBandwidthEverythingStays()
     {
         forEachCase(27, kAll, [](PipelineCase c) {
