@@ -11,7 +11,7 @@ using namespace offload;
 
 namespace {
 
-constexpr int kTrials = 300;
+constexpr int kTrials = 200;
 constexpr ScheduleKind kAtRunTime[] = {ScheduleKind::Atlas, ScheduleKind::Varuna};
 constexpr ScheduleKind kAll[] = {ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe, ScheduleKind::DualPipeV, ScheduleKind::TeraPipe};
 
