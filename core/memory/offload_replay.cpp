@@ -1,52 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/memory/offload_replay.h"
+#include "core/memory/held_changes.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace trainyard {
 
 namespace {
-
-/// At one instant what ends comes before what begins.
-enum class Order : std::uint8_t { Ends, Begins, Runs };
-
-struct Change {
-    Nanoseconds time = 0;
-    Order order = Order::Begins;
-    double activations = 0, ends = 0, loss = 0, forWeightGrads = 0, inFlight = 0;
-    double away = 0;               // outside the GPU
-    double gone = 0;               // thrown away, to be computed again
-    const Transient *beside = nullptr;   // of the operation that starts (Runs) or ends (Ends)
-};
-
-/// What exists beside the kept tensors while the backward of a segment runs. What the operations before it have freed of
-/// the chunk is no longer counted, so only the segment's own part is taken off.
-Transient besideOf(const ChunkMemory &chunk, const SegmentBytes &segment, bool isSpared)
-{
-    Transient worst;
-    bool isFirst = true;
-    const auto consider = [&](Transient t) {
-        if (isFirst || t.total() > worst.total())
-            worst = t;
-        isFirst = false;
-    };
-    if (segment.hasHead)
-        consider(chunk.atHead);
-    if (segment.hasLayers) {
-        Transient t = chunk.atLayers;
-        t.recomputed = isSpared ? 0 : t.recomputed;
-        t.logits = segment.hasHead ? t.logits : 0;
-        consider(t);
-    }
-    if (segment.hasEmbedding) {
-        Transient t = chunk.atEmbedding;
-        t.kept = -std::min(-t.kept, segment.whole());
-        t.logits = segment.hasHead ? t.logits : 0;
-        consider(t);
-    }
-    return worst;
-}
 
 class OffloadReplay {
 public:
@@ -95,7 +54,7 @@ public:
         each(loads, [&](std::uint32_t span) { addLoad(span); });
         each(stores, [&](std::uint32_t span) { addStore(span); });
         each(compute, [&](std::uint32_t span) { addWork(span); });
-        sum();
+        addUp(m_changes, m_result);
         return std::move(m_result);
     }
 
@@ -129,7 +88,7 @@ private:
         if (isMoot(span))
             return;
         m_result.use.read += bytes;
-        m_changes.push_back({.time = m_timeline.start[span], .order = Order::Begins, .away = -bytes});
+        m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Begins, .away = -bytes});
     }
 
     void addStore(std::uint32_t span)
@@ -145,7 +104,7 @@ private:
             m_result.use.forwarded += bytes;
             return;
         }
-        m_changes.push_back({.time = m_timeline.end[span], .order = Order::Ends, .away = bytes});
+        m_changes.push_back({.time = m_timeline.end[span], .order = ChangeOrder::Ends, .away = bytes});
     }
 
     /// A chunk and a micro-batch: of the span, or of the backward of a pair.
@@ -162,7 +121,7 @@ private:
         case WorkKind::InputGrad: return isCut(m_timeline.kind[span]) ? addBackward(span, of) : addWholeBackward(span, of);
         case WorkKind::ForwardBackward: return addPair(span, of);
         case WorkKind::WeightGrad:
-            m_changes.push_back({.time = m_timeline.end[span], .order = Order::Ends, .forWeightGrads = -m_chunks[of.chunk].forWeightGrads});
+            m_changes.push_back({.time = m_timeline.end[span], .order = ChangeOrder::Ends, .forWeightGrads = -m_chunks[of.chunk].forWeightGrads});
             return;
         default: return;
         }
@@ -181,12 +140,12 @@ private:
     {
         const double bytes = m_segments[of.chunk][segment].again;
         if (bytes > 0 && !m_segmentIsAnew[cell(of)])
-            m_changes.push_back({.time = m_timeline.start[span], .order = Order::Begins, .gone = -bytes});
+            m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Begins, .gone = -bytes});
         m_segmentIsAnew[cell(of)] = true;
     }
 
     /// What the whole operation holds beside its segments, counted with the first.
-    [[nodiscard]] Change firstOf(Cell of, double sign) const
+    [[nodiscard]] HeldChange firstOf(Cell of, double sign) const
     {
         const ChunkMemory &c = m_chunks[of.chunk];
         return {.activations = sign * (isSpared(of) ? c.whole - c.kept : 0), .ends = sign * c.ends, .inFlight = sign / double(m_chunks.size())};
@@ -197,7 +156,7 @@ private:
         const std::size_t k = m_forwards[cell(of)]++;
         const SegmentBytes &segment = m_segments[of.chunk][k];
         const ChunkMemory &c = m_chunks[of.chunk];
-        Change change = k == 0 ? firstOf(of, 1) : Change{};
+        HeldChange change = k == 0 ? firstOf(of, 1) : HeldChange{};
         change.time = segment.hasHead ? m_timeline.start[span] : m_timeline.end[span];
         change.activations += segment.whole();
         change.gone = segment.again;
@@ -216,9 +175,9 @@ private:
         makeAnew(span, of, k);
         m_segmentIsAnew[cell(of)] = false;
         addBeside(span, of, k);
-        Change change = k == 0 ? firstOf(of, -1) : Change{};
+        HeldChange change = k == 0 ? firstOf(of, -1) : HeldChange{};
         change.time = m_timeline.end[span];
-        change.order = Order::Ends;
+        change.order = ChangeOrder::Ends;
         change.activations -= segment.whole();
         change.loss = segment.hasHead ? -c.loss : 0;
         if (m_timeline.kind[span] == WorkKind::InputGrad)
@@ -239,7 +198,7 @@ private:
         if (isSpared(of))
             return;
         m_isMadeAnew[cell(of)] = true;
-        m_changes.push_back({.time = m_timeline.start[span], .order = Order::Begins, .activations = m_chunks[of.chunk].whole - m_chunks[of.chunk].kept});
+        m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Begins, .activations = m_chunks[of.chunk].whole - m_chunks[of.chunk].kept});
     }
 
     // An operation that is not cut holds all of its micro-batch while it runs.
@@ -251,9 +210,9 @@ private:
     }
     void addEndOfBackward(std::uint32_t span, Cell of)
     {
-        Change change = firstOf(of, -1);
+        HeldChange change = firstOf(of, -1);
         change.time = m_timeline.end[span];
-        change.order = Order::Ends;
+        change.order = ChangeOrder::Ends;
         change.activations -= bytesOf(of.chunk);
         change.loss = -m_chunks[of.chunk].loss;
         m_changes.push_back(change);
@@ -262,7 +221,7 @@ private:
     {
         const Cell backward{m_timeline.pairedChunk[span], std::size_t(m_timeline.pairedMicroBatch[span])};
         const ChunkMemory &from = m_chunks[forward.chunk], &back = m_chunks[backward.chunk];
-        Change change = firstOf(forward, 1);
+        HeldChange change = firstOf(forward, 1);
         change.time = m_timeline.start[span];
         change.activations += bytesOf(forward.chunk);
         change.loss = from.loss;
@@ -285,40 +244,8 @@ private:
     }
     void addBeside(std::uint32_t span, const Transient &beside)
     {
-        m_changes.push_back({.time = m_timeline.start[span], .order = Order::Runs, .beside = &beside});
-        m_changes.push_back({.time = m_timeline.end[span], .order = Order::Ends, .beside = &beside});
-    }
-
-    void sum()
-    {
-        std::ranges::stable_sort(m_changes, {}, [](const Change &c) { return std::tuple(c.time, c.order); });
-        Held held;
-        double away = 0, gone = 0;
-        m_result.steps.push_back({0, 0, 0});
-        for (const Change &change : m_changes) {
-            held.activations += change.activations;
-            held.ends += change.ends;
-            held.loss += change.loss;
-            held.forWeightGrads += change.forWeightGrads;
-            held.inFlight += change.inFlight;
-            away += change.away;
-            gone += change.gone;
-            if (change.beside)
-                held.beside = change.order == Order::Runs ? *change.beside : Transient{};
-            const double without = held.total(), with = without - away - gone;
-            m_result.mostAway = std::max(m_result.mostAway, away);
-            m_result.peakWithout = std::max(m_result.peakWithout, without);
-            if (with > m_result.peak) {
-                m_result.peak = with;
-                m_result.fullest = held;
-                m_result.fullest.activations -= away + gone;
-            }
-            HeldOverTime::Step &last = m_result.steps.back();
-            if (last.time == change.time)
-                last = {change.time, with, without};
-            else if (last.with != with || last.without != without)
-                m_result.steps.push_back({change.time, with, without});
-        }
+        m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Runs, .beside = &beside});
+        m_changes.push_back({.time = m_timeline.end[span], .order = ChangeOrder::Ends, .beside = &beside});
     }
 
     const Timeline &m_timeline;
@@ -333,7 +260,7 @@ private:
     std::vector<bool> m_isMadeAnew;                          // a recomputation of its own has begun
     bool m_splitsBackward = false;                           // input gradients are cut, whole backwards are not
     std::vector<bool> m_segmentIsAnew;                              // per chunk and micro-batch: the segment at work was computed again
-    std::vector<Change> m_changes;
+    std::vector<HeldChange> m_changes;
     HeldOverTime m_result;
 };
 
