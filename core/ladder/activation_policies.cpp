@@ -65,12 +65,11 @@ Bytes peakOf(const std::vector<Block> &blocks, const std::vector<BlockFate> &fat
     return most + kept * limits.waiting + (limits.waiting > 0 ? largest : Bytes{});
 }
 
-/// One block moves while another is worked on: a forward waits until the swap before the last one is out, a load for the
+/// All but the peak. One block moves while another is worked on: a forward waits until the swap before the last one is out, a load for the
 /// backward of the swapped block after its own to begin.
 BlockPlan play(const std::vector<Block> &blocks, const std::vector<BlockFate> &fates, const BlockLimits &limits)
 {
     BlockPlan plan;
-    plan.peak = peakOf(blocks, fates, limits);
     Seconds now, linkFree;
     const auto waitUntil = [&](Seconds then) {
         const Seconds wait = std::max(Seconds{}, then - now);
@@ -115,10 +114,15 @@ public:
     {
         if (m_fits && m_plain + again >= m_best.time)
             return;
+        const Bytes peak = peakOf(m_blocks, fates, m_limits);
+        const bool fits = peak <= m_limits.room, isFirst = m_best.fates.empty();
+        if (!isFirst && !fits && (m_fits || peak > m_best.peak))
+            return;
         BlockPlan plan = play(m_blocks, fates, m_limits);
-        const bool fits = plan.peak <= m_limits.room, isFaster = plan.time < m_best.time;
+        plan.peak = peak;
+        const bool isFaster = plan.time < m_best.time;
         const bool isSmaller = plan.peak < m_best.peak || (plan.peak == m_best.peak && isFaster);
-        if (!m_best.fates.empty() && !(fits != m_fits ? fits : fits ? isFaster : isSmaller))
+        if (!isFirst && !(fits != m_fits ? fits : fits ? isFaster : isSmaller))
             return;
         m_fits = fits;
         m_best = std::move(plan);
@@ -139,6 +143,7 @@ private:
 BlockPlan playBlocks(const std::vector<Block> &blocks, std::vector<BlockFate> fates, const BlockLimits &limits)
 {
     BlockPlan plan = play(blocks, fates, limits);
+    plan.peak = peakOf(blocks, fates, limits);
     plan.fates = std::move(fates);
     return plan;
 }

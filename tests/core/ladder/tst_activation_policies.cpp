@@ -134,6 +134,57 @@ private slots:
         }
     }
 
+    /// The fates that are tried do not depend on the link, and the time of each falls with it: so does that of the fastest. More room
+    /// only adds to them.
+    void timeFallsWithTheLinkAndWithRoom()
+    {
+        for (const bool isKarma : {true, false}) {
+            const auto timeOf = [&](double room, double rate, double waiting) {
+                BlockLimits limits{Bytes{room}, gbytesPerSecond(rate), gbytesPerSecond(rate)};
+                limits.waiting = waiting;
+                const BlockPlan plan = isKarma ? karma(equalBlocks(9), limits) : proTrain(equalBlocks(9), limits);
+                return plan.peak <= limits.room ? plan.time.value : 1e18;
+            };
+            for (const double waiting : {0.0, 3.0}) {
+                for (double room = 1.5e9; room < 40e9; room *= 1.3) {
+                    double last = 1e19;
+                    for (const double rate : {0.0, 0.5, 2.0, 5.0, 8.0, 11.0, 15.0, 20.0, 40.0, 200.0}) {
+                        const double time = timeOf(room, rate, waiting);
+                        QVERIFY(time <= last * (1 + 1e-12) || last > 1e17);
+                        QVERIFY(time <= timeOf(room / 1.3, rate, waiting) * (1 + 1e-12));
+                        last = time;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Nothing can be swapped: what has no room is computed again, and the peak is inputs and one block.
+    void withoutALinkBlocksAreComputedAgain()
+    {
+        for (const BlockPlan &plan : {karma(equalBlocks(8), {Bytes{4e9}, {}, {}}), proTrain(equalBlocks(8), {Bytes{4e9}, {}, {}})}) {
+            QCOMPARE(std::ranges::count(plan.fates, BlockFate::Swap), std::ptrdiff_t(0));
+            QVERIFY(plan.recomputed.value > 0 && plan.stall.value == 0);
+            QVERIFY(plan.peak <= Bytes{4e9});
+        }
+    }
+
+    /// peak = waiting sum kept + max(kept before + moving + A + beside, kept + moving + turn), and one block more that moves for the others.
+    void microBatchesInFlightShareTheRoom()
+    {
+        const auto blocks = equalBlocks(4);
+        const std::vector<BlockFate> fates{BlockFate::Swap, BlockFate::Recompute, BlockFate::Keep, BlockFate::Keep};
+        BlockLimits limits{Bytes{1e12}, gbytesPerSecond(20), gbytesPerSecond(20)};
+        const double kept = 2e9 + 1e9 / 16;
+        QCOMPARE(playBlocks(blocks, fates, limits).peak.value, 1e9 + kept);
+        limits.waiting = 3;
+        QCOMPARE(playBlocks(blocks, fates, limits).peak.value, 1e9 + kept + 3 * kept + 1e9);
+        limits.beside = Bytes{3e8};
+        QCOMPARE(playBlocks(blocks, fates, limits).peak.value, 1e9 + kept + 3 * kept + 1e9 + 3e8);
+        limits.turn = Bytes{8e8};
+        QCOMPARE(playBlocks(blocks, fates, limits).peak.value, 1e9 + kept + 3 * kept + 1e9 + 8e8);
+    }
+
     /// Time is never below the blocks' own, and grows where the link slows down.
     void timeFallsWithBandwidth()
     {
