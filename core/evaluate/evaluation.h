@@ -88,6 +88,7 @@ struct OffloadMetrics {
     double requiredWriteGBps = 0;      // bytes over half the iteration
     double stall = 0;                  // seconds of the iteration that transfers add
     double activationPeakReduction = 0;   // share of the peak without offload
+    double smallShare = 0;             // of what could leave the stage that keeps most of it: tensors with too few elements
     Metric ssdLifetimeYears;           // empty without drives or endurance
     Metric ssdUsdPerGpu;               // empty without a price
     // What MEMO, KARMA and ProTrain make of the layers of the stage that would hold most; SSDTrain chooses no layers.

@@ -88,6 +88,9 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
                 result.bytesRead = held.use.read;
                 result.bytesForwarded = held.use.forwarded;
             }
+            const StageOffload &stageOffload = costs.offload[c][stage];
+            if (const double could = stageOffload.offloadable + stageOffload.small; could > 0)
+                result.smallShare = std::max(result.smallShare, stageOffload.small / could);
             result.bytesDropped = std::max(result.bytesDropped, held.use.dropped);
             result.mostAway = std::max(result.mostAway, std::int64_t(held.mostAway));
             if (held.peakWithout > highest) {
@@ -98,8 +101,8 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
         }
     }
     const Seconds iteration{*metrics.iterationTime};
-    result.requiredWriteGBps = requiredWriteBandwidth(Bytes{result.bytesPerGpu}, iteration).value * 1e-9;
     result.stall = metrics.breakdown ? metrics.breakdown->offloadStall : 0;
+    result.requiredWriteGBps = requiredWriteBandwidth(Bytes{result.bytesPerGpu}, iteration - Seconds{result.stall}).value * 1e-9;
     if (workload.plan->memory.activationOffload == ActivationOffload::Ssd)
         addDrives(result, workload, offloaded, iteration);
     metrics.offload = result;

@@ -78,6 +78,13 @@ void addRetention(std::vector<Problem> &problems, const Workload &workload)
     }
 }
 
+std::string number(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g", value);
+    return text;
+}
+
 std::string percent(double share)
 {
     char text[32];
@@ -133,6 +140,49 @@ void addPolicy(std::vector<Problem> &problems, const Plan &plan, const std::opti
                             "memory.offload_fraction", {}});
 }
 
+/// Where little or nothing comes of it, and why; where the training waits for it.
+void addEffect(std::vector<Problem> &problems, const Evaluation &evaluation, const Plan &plan, const OffloadMetrics &offload)
+{
+    constexpr int kSmallTensor = 1048576;   // elements: Megatron's fine-grained offload
+    constexpr double kMuch = 0.25, kLittle = 0.02, kWaits = 0.01;
+    const bool byRule = !recomputesByPolicy(plan);
+    const auto with = [&](const char *label, auto change) {
+        Plan next = plan;
+        change(next.memory);
+        return std::vector<Fix>{{label, std::make_shared<const Plan>(std::move(next))}};
+    };
+    if (byRule && offload.smallShare > kMuch && plan.memory.offloadMinElements > kSmallTensor)
+        problems.push_back({Severity::Note,
+                            percent(offload.smallShare) + " of what could leave stays on the GPU: tensors of fewer than " + std::to_string(plan.memory.offloadMinElements) + " elements",
+                            "memory.offload_min_elements", with("Let tensors of 1,048,576 elements leave", [](MemoryStrategy &m) { m.offloadMinElements = kSmallTensor; })});
+    else if (byRule && offload.bytesPerGpu == 0)
+        problems.push_back({Severity::Note, "No activation can leave and be back in time: all stay on the GPU", "memory.activation_offload", {}});
+    if (offload.bytesPerGpu > 0 && offload.activationPeakReduction < kLittle)
+        problems.push_back({Severity::Note, number(offload.bytesPerGpu * 1e-9) + " GB leave a GPU in an iteration, and its activations peak only "
+                                + percent(std::max(0.0, offload.activationPeakReduction)) + " lower",
+                            "memory.activation_offload", with("Keep activations on the GPU", [](MemoryStrategy &m) { m.activationOffload = ActivationOffload::None; })});
+    if (byRule && offload.stall > kWaits * evaluation.metrics.iterationTime.value_or(0) && plan.memory.offloadFraction)
+        problems.push_back({Severity::Warning, "Backward waits " + number(offload.stall) + " s of an iteration for what left the GPU", "memory.offload_fraction",
+                            with("As much as hides: share auto", [](MemoryStrategy &m) { m.offloadFraction.reset(); })});
+}
+
+/// Drives that are worn out before the training ends.
+void addWear(std::vector<Problem> &problems, const Evaluation &evaluation, const OffloadMetrics &offload)
+{
+    const Metric &days = evaluation.metrics.cost.daysTotal;
+    if (!offload.ssdLifetimeYears || !days || *offload.ssdLifetimeYears * 365.25 >= *days)
+        return;
+    const double life = *offload.ssdLifetimeYears * 365.25, sets = *days / life;
+    char text[256];
+    std::snprintf(text, sizeof text, "The drives last %.3g days and the training takes %.3g: %.2g sets of drives", life, *days, sets);
+    std::string sentence = text;
+    if (offload.ssdUsdPerGpu) {
+        std::snprintf(text, sizeof text, ", $%.3g k, which the cost does not count", sets * *offload.ssdUsdPerGpu * evaluation.plan->cluster.gpus() / 1e3);
+        sentence += text;
+    }
+    problems.push_back({Severity::Warning, sentence, "memory.activation_offload", {}});
+}
+
 } // namespace
 
 void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
@@ -147,12 +197,14 @@ void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evalua
     const bool isMissing = addMissingDrives(problems, workload, settings);
     const auto &offload = evaluation.metrics.offload;
     addPolicy(problems, *workload.plan, offload);
-    if (!isMissing && !recomputesByPolicy(*workload.plan) && offload && offload->mostAway == 0 && settings.fraction.value_or(1) > 0)
-        problems.push_back({Severity::Note, "No activation can leave and be back in time: all stay on the GPU", "memory.activation_offload", {}});
+    if (!isMissing && offload && settings.fraction.value_or(1) > 0)
+        addEffect(problems, evaluation, *workload.plan, *offload);
     if (settings.target == ActivationOffload::Host && evaluation.metrics.memory)
         addHostMemory(problems, evaluation, workload);
     if (settings.target == ActivationOffload::Ssd)
         addRetention(problems, workload);
+    if (offload)
+        addWear(problems, evaluation, *offload);
 }
 
 } // namespace trainyard

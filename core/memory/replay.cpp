@@ -106,6 +106,8 @@ Held heldAt(const Fullest &moment, const Program &program, int device, const std
         case OpKind::InputGrad:
             if (isDuring) {
                 held.beside = wasWhole ? c.sparedBackward : c.backward;
+                if (op.kind == OpKind::InputGrad)
+                    held.forWeightGrads += std::max(0.0, c.forWeightGrads - (wasWhole ? c.whole : c.kept) - c.ends - c.loss);
                 break;
             }
             hold(held, c, wasWhole, -1, share);

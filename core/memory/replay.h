@@ -6,6 +6,7 @@
 #include "core/memory/chunk_memory.h"
 #include "core/schedule/program.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -46,8 +47,9 @@ public:
         case OpKind::Backward:
         case OpKind::InputGrad: break;
         }
-        const double during = m_now + c.beside[isWhole];
-        m_now += (kind == OpKind::InputGrad ? c.forWeightGrads : 0) - c.held[isWhole];
+        const double grows = kind == OpKind::InputGrad ? c.forWeightGrads - c.held[isWhole] : -c.held[isWhole];
+        const double during = m_now + c.beside[isWhole] + std::max(0.0, grows);   // at its last layer, where it leaves more than it found
+        m_now += grows;
         return during;
     }
     /// Between operations.

@@ -4,6 +4,7 @@
 #include "core/offload/amount.h"
 #include "core/offload/layer_policy.h"
 #include "core/offload/paths.h"
+#include "core/offload/prefetch.h"
 #include "core/offload/segments.h"
 #include "core/offload/settings.h"
 
@@ -22,7 +23,7 @@ bool splitsBackward(const Program &program)
 class OffloadPlanner {
 public:
     OffloadPlanner(const Workload &workload, StageCoster &coster, Costs &costs)
-        : m_work(workload), m_coster(coster), m_costs(costs), m_settings(offloadSettings(*workload.plan)), m_paths(offloadPaths(workload)),
+        : m_work(workload), m_coster(coster), m_costs(costs), m_settings(offloadSettings(*workload.plan)), m_paths(offloadPaths(workload)), m_fair(fairRates(m_paths)),
           m_byPolicy(recomputesByPolicy(*workload.plan))
     {
     }
@@ -49,7 +50,9 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const OffloadPath &path, double inFlight, int microBatches) const
+    using Modules = std::vector<std::vector<OffloadModule>>;   // of each virtual stage
+
+    [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const FairRates &rates, double inFlight, int microBatches) const
     {
         std::vector<AmountModule> amounts;
         double forward = 0, backward = 0;
@@ -58,11 +61,54 @@ private:
             forward += module.forward.value;
             backward += (module.inputGrad + module.weightGrad + module.recompute).value;
         }
-        if (!(path.storeCap > 0) || !(path.loadCap > 0))
+        if (!(rates.store > 0) || !(rates.load > 0))
             return 0;
         if (m_settings.fraction)
             return firstModuleKept(amounts, *m_settings.fraction);
-        return firstModuleKept(amounts, {path.storeCap, path.loadCap, forward > 0 ? backward / forward : 2, inFlight > 1, inFlight / microBatches});
+        return firstModuleKept(amounts, {rates.store, rates.load, forward > 0 ? backward / forward : 2, inFlight > 1, inFlight / microBatches});
+    }
+
+    /// Whether what left is back in time for the backward of each virtual stage, with the loads of its groups `ahead`.
+    [[nodiscard]] bool isBackInTime(const Modules &modules, std::size_t left, const LoadWay &way, bool isSplit, bool turns) const
+    {
+        constexpr double kUnseen = 1e-3;   // of the backward
+        for (const auto &chunk : modules) {
+            std::vector<ReturningModule> returning;
+            Seconds backward;
+            int inLayers = 0;
+            for (const OffloadModule &module : chunk) {
+                const bool leaves = left > 0 && left-- > 0;
+                returning.push_back({Bytes{leaves ? module.offloadable : 0}, module.inputGrad + module.recompute + (isSplit ? Seconds{} : module.weightGrad), inLayers / m_settings.group});
+                inLayers += module.layer >= 0;
+                backward += returning.back().backward;
+            }
+            const auto last = std::find_if(chunk.rbegin(), chunk.rend(), [](const OffloadModule &m) { return m.layer >= 0; });
+            if (turns && last != chunk.rend() && &chunk == &modules.back())
+                returning[returning.size() - 1 - std::size_t(last - chunk.rbegin())].away = {};   // it stays where the backward follows at once
+            LoadWay own = way;
+            own.handOver = turns ? Seconds{} : chunk.back().forward;
+            if (isSplit)                   // one backward follows another at once where weight gradients come later
+                own.handOver = std::min(own.handOver, returning.front().backward);
+            if (loadStall(returning, own).value > kUnseen * backward.value)
+                return false;
+        }
+        return true;
+    }
+
+    /// Looks further ahead, and then keeps more, until the backward waits for nothing.
+    [[nodiscard]] std::size_t inTime(const Modules &modules, std::size_t left, const FairRates &rates, bool isSplit, bool turns, int &ahead) const
+    {
+        constexpr int kFurthest = 4;       // groups; each takes the memory of what it holds
+        LoadWay way{BytesPerSecond{rates.load}, m_settings.ahead, {}};
+        while (left > 0 && !isBackInTime(modules, left, way, isSplit, turns)) {
+            if (way.ahead < kFurthest)
+                ++way.ahead;
+            else
+                --left;
+        }
+        if (left > 0)
+            ahead = std::max(ahead, way.ahead);
+        return left;
     }
 
     StageOffload planStage(std::size_t pipelineClass, int stage, double inFlight, OffloadTimes &times)
@@ -70,9 +116,7 @@ private:
         PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
         const OffloadPath &path = times.paths[std::size_t(stage)];
         StageOffload result;
-        result.writeRate = path.storeCap;
-        result.readRate = path.loadCap;
-        const Modules modules = m_byPolicy ? modulesByPolicy(pipelineClass, stage, path, result) : modulesByRule(pipelineClass, stage, path, inFlight);
+        const Modules modules = m_byPolicy ? modulesByPolicy(pipelineClass, stage, path, result) : modulesByRule(pipelineClass, stage, inFlight, times.prefetch.ahead);
         const std::size_t slot = std::size_t(stage) * modules.size();
         SegmentRule rule{splitsBackward(pipelines.program), m_byPolicy};
         const int group = m_byPolicy ? std::max(1, m_settings.group / 2) : m_settings.group;   // layers, not their halves
@@ -83,19 +127,18 @@ private:
                 bytes.push_back(piece.bytes);
                 result.offloaded += piece.bytes.offloaded;
             }
-            for (const OffloadModule &module : modules[c])
+            for (const OffloadModule &module : modules[c]) {
                 result.offloadable += module.offloadable + module.again;
+                result.small += module.layer >= 0 && !m_byPolicy ? module.resident : 0;
+            }
             times.ops.push_back(segmentsOf(pieces, pipelines.ops[slot + c], path, rule));
         }
         return result;
     }
 
-    using Modules = std::vector<std::vector<OffloadModule>>;   // of each virtual stage
-
     /// SSDTrain: modules leave in order, up to the first that stays.
-    Modules modulesByRule(std::size_t pipelineClass, int stage, const OffloadPath &path, double inFlight)
+    Modules modulesByRule(std::size_t pipelineClass, int stage, double inFlight, int &ahead)
     {
-        const int microBatches = m_costs.iteration.classes[pipelineClass].program.shape.microBatches;
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
         const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
         const std::size_t slices = std::size_t(tokenSlices(*m_work.plan));
@@ -108,7 +151,11 @@ private:
                 module.layer += module.layer < 0 ? 0 : int(c % slices) * m_work.model.layers;
             all.insert(all.end(), modules.back().begin(), modules.back().end());
         }
-        std::size_t left = firstKept(all, path, inFlight, microBatches);
+        const Program &program = m_costs.iteration.classes[pipelineClass].program;
+        const FairRates &rates = m_fair[pipelineClass][std::size_t(stage)];
+        std::size_t left = firstKept(all, rates, inFlight, program.shape.microBatches);
+        if (!m_settings.fraction)
+            left = inTime(modules, left, rates, splitsBackward(program), inFlight <= 1, ahead);
         for (auto &chunk : modules)
             for (OffloadModule &module : chunk)
                 module.leaves = left > 0 && left-- > 0 && module.offloadable > 0;
@@ -168,6 +215,7 @@ private:
     Costs &m_costs;
     OffloadSettings m_settings;
     OffloadPaths m_paths;
+    std::vector<std::vector<FairRates>> m_fair;
     bool m_byPolicy;
 };
 

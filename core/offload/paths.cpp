@@ -113,4 +113,26 @@ OffloadPaths offloadPaths(const Workload &workload)
     return PathFinder(workload).find();
 }
 
+std::vector<std::vector<FairRates>> fairRates(const OffloadPaths &paths)
+{
+    std::vector<double> users(paths.linkCapacity.size());
+    for (const auto &stages : paths.of)
+        for (const OffloadPath &path : stages)
+            for (const auto *links : {&path.storeLinks, &path.loadLinks})
+                for (const std::uint32_t link : *links)
+                    users[link] += path.weight;
+    const auto fair = [&](double rate, const std::vector<std::uint32_t> &links) {
+        for (const std::uint32_t link : links)
+            rate = std::min(rate, paths.linkCapacity[link] / users[link]);
+        return rate;
+    };
+    std::vector<std::vector<FairRates>> rates;
+    for (const auto &stages : paths.of) {
+        auto &row = rates.emplace_back();
+        for (const OffloadPath &path : stages)
+            row.push_back({fair(path.storeCap, path.storeLinks), fair(path.loadCap, path.loadLinks)});
+    }
+    return rates;
+}
+
 } // namespace trainyard

@@ -16,6 +16,10 @@ struct OffloadPaths {
     std::vector<double> linkCapacity;           // bytes/s; links are numbered from 0
 };
 
+/// What a GPU gets while all that share its links move at the same time: bytes/s out and in.
+struct FairRates { double store = 0, load = 0; };
+[[nodiscard]] std::vector<std::vector<FairRates>> fairRates(const OffloadPaths &paths);   // [class][stage]
+
 /// A stage is where most of its GPUs are: one node of each class of pipelines stands for all. Caps are 0 where the pool has
 /// no drives, or no way to them.
 [[nodiscard]] OffloadPaths offloadPaths(const Workload &workload);

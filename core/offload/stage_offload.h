@@ -27,7 +27,7 @@ struct LayerFates {
 struct StageOffload {
     std::vector<std::vector<SegmentBytes>> chunks;   // in the order of the forward
     double offloaded = 0, offloadable = 0;           // bytes of a micro-batch, all chunks
-    double writeRate = 0, readRate = 0;              // bytes/s of one GPU while its whole node moves
+    double small = 0;              // that would be offloadable too, in tensors of fewer elements than the plan asks for
     LayerFates fates;
 };
 

@@ -175,8 +175,8 @@ PipelineClassTasks::Moment PipelineClassTasks::askInOrder(const Groups &groups, 
         before = groups.heads[group - ahead];
     else if (rule.atHandOver && groups.turn != kNoSpan)
         before = groups.turn;
-    else if (rule.atHandOver)
-        before = task > first ? task - 1 : task;
+    else if (rule.atHandOver)      // not during its own forward: what is asked for then would never leave
+        before = task > first && !(isForward(ops[place - 1].op->kind) && ops[place - 1].slot == ops[place].slot && ops[place - 1].op->microBatch == ops[place].op->microBatch) ? task - 1 : task;
     return {before > first ? before - 1 : kNoSpan, kNoLag};
 }
 

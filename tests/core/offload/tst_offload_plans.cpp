@@ -80,6 +80,55 @@ private slots:
         }
     }
 
+    /// auto: iteration(offload) = iteration(keep), whatever the drives are; better drives never hold more on the GPU.
+    void anAutomaticShareNeverWaits()
+    {
+        for (const ScheduleKind schedule : {ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::ZbH1}) {
+            Plan keep = oneSite(8);
+            keep.schedule = schedule;
+            const double time = *evaluated(keep)->metrics.iterationTime;
+            double last = 1e300;
+            for (const double rate : {2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 400.0}) {
+                const auto offload = evaluated(withDrives(keep, rate, rate));
+                QVERIFY2(*offload->metrics.iterationTime <= time * 1.002, qPrintable(QStringLiteral("%1 GB/s: %2 s beside %3").arg(rate).arg(*offload->metrics.iterationTime).arg(time)));
+                const double peak = double(offload->metrics.memory->perStage.front().peak);
+                QVERIFY(peak <= last * 1.0001);
+                last = peak;
+            }
+            for (const double read : {5.0, 20.0, 80.0}) {    // one direction slower than the other
+                const auto offload = evaluated(withDrives(keep, 400, read));
+                QVERIFY2(*offload->metrics.iterationTime <= time * 1.002, qPrintable(QStringLiteral("%1 GB/s read, %4: %2 s beside %3").arg(read).arg(*offload->metrics.iterationTime).arg(time).arg(int(schedule))));
+            }
+        }
+    }
+
+    void littleEffectIsSaidWithItsReason()
+    {
+        Plan plan = withDrives(oneSite(8), 400, 400);
+        plan.memory.offloadMinElements = 1 << 30;
+        const auto none = evaluated(plan);
+        QVERIFY(hasProblem(*none, "memory.offload_min_elements"));
+        QVERIFY(!hasProblem(*evaluated(withDrives(oneSite(8), 400, 400)), "memory.activation_offload"));
+        for (const Problem &problem : none->problems)
+            if (problem.where == "memory.offload_min_elements")
+                QVERIFY(evaluated(*problem.fixes.front().plan)->metrics.memory->peak < none->metrics.memory->peak);
+        Plan all = withDrives(oneSite(8), 400, 4);
+        all.memory.offloadFraction = 1;
+        const auto waits = evaluated(all);
+        QVERIFY(waits->metrics.offload->stall > 0.01 * *waits->metrics.iterationTime);
+        QVERIFY(hasProblem(*waits, "memory.offload_fraction"));
+    }
+
+    void drivesThatDieDuringTheTrainingAreSaid()
+    {
+        Plan plan = withDrives(oneSite(8), 400, 400);
+        plan.workload.trainingTokens = 1e13;
+        plan.cluster.datacenters[0].pools[0].ssd->endurancePb = 1e6;
+        QVERIFY(!hasProblem(*evaluated(plan), "memory.activation_offload"));
+        plan.cluster.datacenters[0].pools[0].ssd->endurancePb = 0.1;
+        QVERIFY(hasProblem(*evaluated(plan), "memory.activation_offload"));
+    }
+
     void laterStagesOffloadLess()
     {
         // The last stage's backward follows its forward at once.
