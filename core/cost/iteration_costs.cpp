@@ -2,6 +2,7 @@
 #include "core/cost/iteration_costs.h"
 
 #include "core/cost/stage_coster.h"
+#include "core/cost/state_rows.h"
 #include "core/cost/wan_codec.h"
 #include "core/cost/wan_reduce.h"
 #include "core/cost/wan_traffic.h"
@@ -263,6 +264,7 @@ Expected<Costs> cost(const Workload &workload)
             recomputeEverywhere(*program);
         shape.program = std::move(*program);
         shape.pairs = pairTimes(stages, shape.program);
+        addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }
     planOffload(workload, coster, costs);

@@ -15,6 +15,7 @@ struct StageCosts {
     std::vector<ChunkCost> chunks;   // by virtual chunk
     Seconds reduce, gather, optimizer;
     Seconds lastBucket;              // of the reduction: its gradients are ready only when the backward ends
+    OffloadedStep step;              // off the GPU; of it `optimizer` shows
 };
 
 struct Costs {

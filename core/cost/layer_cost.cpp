@@ -161,6 +161,8 @@ void addStateTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &w
     const LayerMoves moves = layerMoves(workload, site.states, sharesWeights ? sharded : elements.dense + elements.experts, sharded);
     cost.forward.offload += std::max(Seconds{}, moves.fetch - timer.forward.total());
     cost.inputGrad.offload += std::max(Seconds{}, std::max(moves.fetch, moves.leave) - timer.inputGrad.total() - timer.weightGrad.total());
+    cost.weightsIn += moves.fetch;
+    cost.gradientsOut += moves.leave;
 }
 
 /// What memory-saving kernels add: outputs of norms and of activation functions made again (one pass, as forward), saved

@@ -44,17 +44,22 @@ struct OpSplit {
 struct ChunkCost {                 // one micro-batch through one virtual stage
     OpSplit forward, inputGrad, weightGrad;
     OpSplit recompute;             // what a backward does again of the forward
+    // Weights that come from off the GPU for each pass, gradients that leave after the backward: whole, beside compute; what
+    // outlasts it is in the `offload` parts above
+    Seconds weightsIn, gradientsOut;
     ChunkCost &operator+=(const ChunkCost &o)
     {
         forward += o.forward;
         inputGrad += o.inputGrad;
         weightGrad += o.weightGrad;
         recompute += o.recompute;
+        weightsIn += o.weightsIn;
+        gradientsOut += o.gradientsOut;
         return *this;
     }
     friend ChunkCost operator*(const ChunkCost &c, double f)
     {
-        return {c.forward * f, c.inputGrad * f, c.weightGrad * f, c.recompute * f};
+        return {c.forward * f, c.inputGrad * f, c.weightGrad * f, c.recompute * f, c.weightsIn * f, c.gradientsOut * f};
     }
 };
 

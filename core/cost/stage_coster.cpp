@@ -242,11 +242,14 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
         + galoreTime(m_work, *costs.site.gpu, touched);
     if (plan.memory.optimizerOffload != OptimizerOffload::None) {
         Seconds compute;           // of an iteration: what a delayed step hides behind
+        const int copies = result.chunks.size() > 1 ? modelCopies(plan.schedule) : 1;   // of which each micro-batch goes through one
         for (const ChunkCost &chunk : result.chunks)
-            compute += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total()) * pipelines.microBatches;
-        result.optimizer = offloadedStepTime(m_work, pipelines.seats[std::size_t(stage)], touched, compute);
+            compute += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total()) * (double(pipelines.microBatches) / copies);
+        result.step = offloadedStep(m_work, pipelines.seats[std::size_t(stage)], touched);
+        result.optimizer = plan.memory.delayedUpdate ? delayedStep(result.step.time, compute) : result.step.time;
     }
 }
+
 /// Communication that may hide behind the last backward (reduction) or the first forward (gather) of the stage.
 TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
 {

@@ -154,6 +154,7 @@ private:
         if (m_options.keepTimeline)
             addMemoryCurves(evaluation, candidate);
         addMemoryMetrics(metrics, std::move(candidate.memory));
+        addOffloadedSteps(evaluation, candidate.costs);
         if (m_service)
             fillBubbles(metrics, candidate.timeline, m_workload, *m_service, m_stop);
         metrics.simulateMs = m_simulateMs;
@@ -172,6 +173,17 @@ private:
         OffloadCurves curves = memoryCurves(candidate.memory, candidate.offloaded);
         evaluation.memoryCurves = std::move(curves.with);
         evaluation.memoryCurvesKept = std::move(curves.kept);
+    }
+
+    static void addOffloadedSteps(Evaluation &evaluation, const Costs &costs)
+    {
+        if (evaluation.plan->memory.optimizerOffload == OptimizerOffload::None || evaluation.plan->profile)
+            return;
+        for (const std::vector<StageCosts> &stages : costs.stages) {
+            auto &steps = evaluation.offloadedSteps.emplace_back();
+            for (const StageCosts &stage : stages)
+                steps.push_back(stage.step);
+        }
     }
 
     void fillWithoutTime(Evaluation &evaluation, Layout layout, std::vector<Problem> failures)

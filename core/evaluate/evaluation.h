@@ -3,6 +3,7 @@
 // The answer to a plan: an immutable value that every view, report and export only reads. Names follow the metrics of
 // docs/metrics.md; a metric that does not apply is empty, never zero.
 
+#include "core/ladder/optimizer_step.h"
 #include "core/placement/layout.h"
 #include "core/plan/plan.h"
 #include "core/timeline/timeline.h"
@@ -148,6 +149,7 @@ struct Evaluation {
     struct MemoryStep { Nanoseconds time; std::int64_t bytes; };
     std::vector<std::vector<MemoryStep>> memoryCurves;   // [stage], slowest class
     std::vector<std::vector<MemoryStep>> memoryCurvesKept;   // as if every activation stayed; empty where they do
+    std::vector<std::vector<OffloadedStep>> offloadedSteps;   // [class][stage], of one GPU; empty where the optimizer's states stay on it
 
     [[nodiscard]] bool feasible() const;
 };

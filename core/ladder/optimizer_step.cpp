@@ -25,6 +25,11 @@ double groupCount(const StepGroups &groups)
     return std::max(1.0, std::ceil(groups.parameters / std::max(1.0, groups.group)));
 }
 
+int groupsInARow(const StepGroups &groups)
+{
+    return groups.isPipelined ? static_cast<int>(std::min(groupCount(groups), 1e9)) : 1;
+}
+
 Seconds inTurns(const StepGroups &groups, std::initializer_list<Seconds> streams)
 {
     Seconds longest, sum;
@@ -48,6 +53,7 @@ OffloadedStep hostStep(const StepGroups &groups, const StateBytes &bytes, const 
     step.toGpu = over(step.fetched, rates.toGpu);
     step.cpu = over(groups.parameters, rates.cpuAdam) + over(groups.parameters, rates.cpuCast);
     step.time = inTurns(groups, {step.toHost, step.cpu, step.toGpu});
+    step.groups = groupsInARow(groups);
     return step;
 }
 
@@ -64,6 +70,7 @@ OffloadedStep driveStep(const StepGroups &groups, const StateBytes &bytes, const
     step.read = over(step.readBack, rates.read);
     step.write = over(step.written, rates.write);
     step.time = inTurns(groups, {step.read + step.write, step.cpu, step.toHost, step.toGpu});
+    step.groups = groupsInARow(groups);
     step.written += Bytes{groups.parameters * bytes.storedGradient};   // during backward
     return step;
 }
@@ -80,12 +87,14 @@ OffloadedStep interleavedStep(const StepGroups &groups, const StateBytes &bytes,
         const double onGpu = groups.parameters * (groups.gpuShare > 0 ? groups.gpuShare : 1.0 / k), onHost = groups.parameters - onGpu;
         OffloadedStep step;
         step.stride = k;
+        step.groups = groupsInARow(groups);
         step.sent = Bytes{onGpu * bytes.states};
         step.fetched = Bytes{onGpu * bytes.states + onHost * bytes.weight};
         step.cpu = over(onHost, rates.cpuAdam) + over(onHost, rates.cpuCast);
         step.gpu = over(onGpu, rates.gpuAdam);
         step.toHost = over(step.sent, rates.toHost);
         step.toGpu = over(step.fetched, rates.toGpu);
+        step.statesToGpu = over(step.sent, rates.toGpu);
         const Seconds link = groups.copiesTakeTurns ? step.toHost + step.toGpu : std::max(step.toHost, step.toGpu);
         step.time = std::max({step.cpu, step.gpu, link});
         return step;

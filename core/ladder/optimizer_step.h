@@ -38,6 +38,8 @@ struct StepGroups {
 struct OffloadedStep {
     Seconds time;
     Seconds cpu, gpu, toHost, toGpu, write, read;
+    Seconds statesToGpu;           // of toGpu, what brings states; the rest brings weights
+    int groups = 1;                // that follow each other; 1 where nothing overlaps
     int stride = 0;                // of n groups every stride-th is updated on the GPU; 0: none
     Bytes sent, fetched;           // over the GPU's link
     Bytes written, readBack;       // on the drives

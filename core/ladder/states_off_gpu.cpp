@@ -134,21 +134,22 @@ bool gradientsLeave(const Workload &workload)
         && (p.pipeline == 1 || !workload.stack.pipelineKeepsGathered);
 }
 
-Seconds offloadedStepTime(const Workload &workload, StageSeat seat, double parameters, Seconds compute)
+OffloadedStep offloadedStep(const Workload &workload, StageSeat seat, double parameters)
 {
     const StateRates rates = stateRates(workload, seat);
     const StateBytes bytes = stateBytes(workload);
     const StepGroups groups{parameters, builtinHost().subGroupParameters, true, builtinHost().interleavedCopiesTakeTurns};
-    const MemoryStrategy &memory = workload.plan->memory;
     const bool hasDrives = rates.write.value > 0 && rates.read.value > 0;   // without, a problem says so
-    Seconds step;
-    switch (memory.optimizerOffload) {
-    case OptimizerOffload::None: return {};
-    case OptimizerOffload::Host: step = hostStep(groups, bytes, rates).time; break;
-    case OptimizerOffload::Interleaved: step = std::min(interleavedStep(groups, bytes, rates).time, hostStep(groups, bytes, rates).time); break;
-    case OptimizerOffload::Ssd: step = (hasDrives ? driveStep(groups, bytes, rates) : hostStep(groups, bytes, rates)).time; break;
+    switch (workload.plan->memory.optimizerOffload) {
+    case OptimizerOffload::None: break;
+    case OptimizerOffload::Host: return hostStep(groups, bytes, rates);
+    case OptimizerOffload::Interleaved: {
+        const OffloadedStep mixed = interleavedStep(groups, bytes, rates), host = hostStep(groups, bytes, rates);
+        return mixed.time <= host.time ? mixed : host;
     }
-    return memory.delayedUpdate ? delayedStep(step, compute) : step;
+    case OptimizerOffload::Ssd: return hasDrives ? driveStep(groups, bytes, rates) : hostStep(groups, bytes, rates);
+    }
+    return {};
 }
 
 LayerMoves layerMoves(const Workload &workload, const StateRates &rates, double weights, double gradients)

@@ -40,8 +40,7 @@ namespace trainyard {
 struct LayerMoves { Seconds fetch, leave; };
 [[nodiscard]] LayerMoves layerMoves(const Workload &workload, const StateRates &rates, double weights, double gradients);
 
-/// Seconds of the step that show, for so many parameters of one GPU; `compute` is what the GPU does beside it in one
-/// iteration, which hides a delayed step.
-[[nodiscard]] Seconds offloadedStepTime(const Workload &workload, StageSeat seat, double parameters, Seconds compute);
+/// The step of so many parameters of one GPU; without time where the plan's states stay on it.
+[[nodiscard]] OffloadedStep offloadedStep(const Workload &workload, StageSeat seat, double parameters);
 
 } // namespace trainyard

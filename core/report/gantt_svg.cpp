@@ -57,7 +57,9 @@ void layOut(Chart &chart)
     const Timeline &timeline = chart.evaluation.timeline;
     std::vector<std::uint32_t> tracks = orderedTracks(timeline);
     const std::size_t all = tracks.size();
-    tracks.resize(std::min(all, kMostTracks));
+    if (all > kMostTracks)         // stages before what runs beside them
+        std::erase_if(tracks, [&](std::uint32_t t) { return isOfStates(timeline.tracks[t].stream); });
+    tracks.resize(std::min(tracks.size(), kMostTracks));
     std::pair<int, int> group{-2, -2};
     for (const std::uint32_t t : tracks) {
         const Track &track = timeline.tracks[t];

@@ -53,6 +53,13 @@ const char *toString(Stream stream)
     case Stream::Prefill: return "prefill";
     case Stream::Store: return "store";
     case Stream::Load: return "load";
+    case Stream::WeightsIn: return "weights in";
+    case Stream::GradientsOut: return "gradients out";
+    case Stream::StepToHost: return "to host";
+    case Stream::StepDrive: return "drives";
+    case Stream::StepCpu: return "CPU";
+    case Stream::StepGpu: return "GPU update";
+    case Stream::StepToGpu: return "to GPU";
     }
     return "";
 }

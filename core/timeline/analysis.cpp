@@ -26,6 +26,14 @@ void book(StageTime &stage, WorkKind kind, Nanoseconds time)
     case WorkKind::OffloadStore:
     case WorkKind::OffloadLoad: stage.offload += time; break;
     case WorkKind::Prefill: stage.bubble += time; break;
+    case WorkKind::GradientsToHost:   // on rows of their own, for which nothing waits
+    case WorkKind::StatesToHost:
+    case WorkKind::DriveRead:
+    case WorkKind::DriveWrite:
+    case WorkKind::CpuOptimizer:
+    case WorkKind::GpuOptimizer:
+    case WorkKind::StatesToGpu:
+    case WorkKind::WeightsToGpu: break;
     }
 }
 

@@ -39,6 +39,7 @@ void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource, co
     findSegments();
     numberOps(task);
     numberMoves(task);
+    numberStates(task);
     numberChannels(task, before);
     numberTail(task);
     resource += static_cast<std::uint32_t>(m_resources.size());

@@ -83,7 +83,7 @@ private:
     }
     [[nodiscard]] Moment beginOf(std::uint32_t task, std::size_t slot, std::size_t segment, SegmentTime time) const
     {
-        return {task, m_at.begins + kBeginsOfSegment * (m_firstSegment[slot] + static_cast<std::uint32_t>(segment)) + time};
+        return {task, m_at.begins + m_at.segments - m_at.ops + kTimesOfSegment * (m_firstSegment[slot] + static_cast<std::uint32_t>(segment)) + time};
     }
     [[nodiscard]] Moment beginOf(const PlacedOp &op) const;
     void findMoves();
@@ -96,12 +96,16 @@ private:
     static void sortByAsking(DeviceMoves &moves);
     void numberMoves(std::uint32_t &task);
     [[nodiscard]] std::uint32_t storeOf(int device, const StoredRange &stored, std::uint32_t segment) const;
+    template <class Visit>
+    void forEachStateMove(int device, Stream stream, Visit visit) const;
+    void numberStates(std::uint32_t &task);
 
     struct Writer;
     bool writeOp(Writer &writer, const Op &op, int device) const;
     bool writeSegments(Writer &writer, const Op &op, int device, const std::vector<OffloadSegment> &segments) const;
     void waitForLoads(Writer &writer, const Op &op, int device) const;
     void writeMoves(Writer &writer, int device) const;
+    void writeStates(Writer &writer, int device) const;
     bool writePair(Writer &writer, const Op &forward, const Op &backward, int device) const;
     bool dependOn(Writer &writer, int q, const Op &op) const;
     void dependOnOwnForward(Writer &writer, int q, const Op &op) const;
@@ -130,6 +134,7 @@ private:
     std::vector<StoredRange> m_stored;         // [cell]
     std::vector<Moment> m_gradientBegins;      // [cell]: of the operation that makes it; where devices decide while they run
     std::vector<std::uint32_t> m_firstSegment; // [device * chunks + chunk]: of all segments in turn
+    std::vector<std::uint32_t> m_firstStep;    // per device: task number of its step off the GPU; empty where nothing is
     std::vector<Tail> m_tail;                  // per device
     std::uint32_t m_barrier = kNoSpan;         // the gradient-norm exchange, on the first class only
     std::uint32_t m_firstResource = 0;

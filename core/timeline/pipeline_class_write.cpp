@@ -31,7 +31,9 @@ Expected<void> PipelineClassTasks::write(TaskGraph &graph, const std::vector<Pip
     }
     for (int d = 0; d < m_devices && offloads(); ++d)
         writeMoves(writer, d);
-    // In the order of their numbers: moves above; channels, unless another lane has them; pieces; collectives.
+    for (int d = 0; d < m_devices && !m_pipeline.states.isEmpty(); ++d)
+        writeStates(writer, d);
+    // In the order of their numbers: moves and states above; channels, unless another lane has them; pieces; collectives.
     for (const Channel &channel : m_channels) {
         if (m_pipeline.lane > 0)
             break;

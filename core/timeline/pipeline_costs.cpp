@@ -90,9 +90,10 @@ std::uint32_t segmentsOf(const OffloadTimes &offload)
     return size32(count);
 }
 
-std::uint32_t beginsOf(const PipelineCosts &pipeline)
+/// Rows of states begin with operations; so do loads where devices decide while they run.
+bool needsBegins(const PipelineCosts &pipeline)
 {
-    return pipeline.program.rule == OrderRule::Strict ? 0 : kBeginsOfSegment * segmentsOf(pipeline.offload);
+    return !pipeline.states.isEmpty() || (pipeline.program.rule != OrderRule::Strict && !pipeline.offload.isEmpty());
 }
 
 void writeOffload(TaskGraph &graph, const PipelineCosts &pipeline, const ClassCosts &at)
@@ -103,12 +104,48 @@ void writeOffload(TaskGraph &graph, const PipelineCosts &pipeline, const ClassCo
         for (const OffloadSegment &segment : segments)
             for (const Nanoseconds time : {segment.forward, segment.recompute, segment.backward, segment.store, segment.load})
                 *out++ = time;
-    for (std::uint32_t i = 0; i < beginsOf(pipeline); ++i)
-        graph.lags[at.begins + i] = -graph.durations[at.segments + i / kBeginsOfSegment * kTimesOfSegment + i % kBeginsOfSegment];
     for (std::size_t d = 0; d < offload.paths.size() && !graph.flows.empty(); ++d) {
         const OffloadPath &path = offload.paths[d];
         graph.flows[at.paths + 2 * d] = {0, path.storeCap, path.weight, path.storeLinks};
         graph.flows[at.paths + 2 * d + 1] = {0, path.loadCap, path.weight, path.loadLinks};
+    }
+}
+
+std::uint32_t stepTasksOf(const StateTimes &states)
+{
+    std::size_t count = 0;
+    for (const StepRows &step : states.steps)
+        count += step.taskCount();
+    return size32(count);
+}
+
+/// After every other duration of the class.
+void writeStates(TaskGraph &graph, const StateTimes &states, const ClassCosts &at)
+{
+    Nanoseconds *duration = graph.durations.data() + at.states, *lag = graph.lags.data() + at.stepLags;
+    for (const StateMoves &moves : states.moves)
+        duration = std::ranges::copy(moves.time, duration).out;
+    for (const StepRows &step : states.steps)
+        for (const StepRow &row : step.rows)
+            for (const StepTask &task : row.tasks) {
+                *duration++ = task.duration;
+                *lag++ = task.lag;
+            }
+}
+
+void addStates(Fingerprint &print, const StateTimes &states)
+{
+    print.add(static_cast<std::uint64_t>(states.moves.size()) << 1 | (states.runsBeside ? 1u : 0u));
+    for (const StateMoves &moves : states.moves)
+        for (const Nanoseconds time : moves.time)
+            print.add(time > 0);
+    for (const StepRows &step : states.steps) {
+        print.add(step.rows.size());
+        for (const StepRow &row : step.rows) {
+            print.add(static_cast<std::uint64_t>(row.stream) << 32 | row.tasks.size());
+            for (const StepTask &task : row.tasks)
+                print.add(static_cast<std::uint64_t>(task.kind) << 32 | task.after);
+        }
     }
 }
 
@@ -131,16 +168,18 @@ std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
     std::uint32_t durations = kNoDuration + 1, lags = kNoLag + 1, flows = 0;
     for (std::size_t c = 0; c < layout.size(); ++c) {
         const PipelineCosts &pipeline = costs.classes[c];
-        layout[c] = {durations, 0, 0, lags, 0, flows, 0, 0, 0, 0, 0};
+        layout[c] = {durations, 0, 0, lags, 0, flows, 0, 0, 0, 0, 0, 0, 0};
         layout[c].holds = layout[c].ops + 5 * size32(pipeline.ops.size());
         layout[c].tail = layout[c].holds + 2 * size32(pipeline.boundaries.size());
         layout[c].pairs = layout[c].tail + 3 * size32(pipeline.tail.size());
         layout[c].pieces = layout[c].pairs + size32(pipeline.pairs.size());
         layout[c].segments = layout[c].pieces + (pipeline.lanes > 1 ? 4 * size32(pipeline.boundaries.size()) : 0);
-        durations = layout[c].segments + kTimesOfSegment * segmentsOf(pipeline.offload);
+        layout[c].states = layout[c].segments + kTimesOfSegment * segmentsOf(pipeline.offload);
+        durations = layout[c].states + kTimesOfMoves * size32(pipeline.states.moves.size()) + stepTasksOf(pipeline.states);
         layout[c].reduce = layout[c].boundary + 2 * size32(pipeline.boundaries.size());
         layout[c].begins = layout[c].reduce + size32(pipeline.tail.size() * costs.classes.size());
-        lags = layout[c].begins + beginsOf(pipeline);
+        layout[c].stepLags = layout[c].begins + (needsBegins(pipeline) ? layout[c].states - layout[c].ops : 0);
+        lags = layout[c].stepLags + stepTasksOf(pipeline.states);
         layout[c].paths = flows + 2 * size32(pipeline.boundaries.size());
         flows = layout[c].paths + 2 * size32(pipeline.offload.paths.size());
     }
@@ -152,8 +191,8 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
     const std::vector<ClassCosts> layout = layOutCosts(costs);
     const ClassCosts &last = layout.back();
     const PipelineCosts &lastClass = costs.classes.back();
-    graph.durations.resize(last.segments + kTimesOfSegment * segmentsOf(lastClass.offload));
-    graph.lags.resize(last.begins + beginsOf(lastClass));
+    graph.durations.resize(last.states + kTimesOfMoves * lastClass.states.moves.size() + stepTasksOf(lastClass.states));
+    graph.lags.resize(last.stepLags + stepTasksOf(lastClass.states));
     graph.flows.resize(costs.linkCapacity.empty() ? 0 : last.paths + 2 * lastClass.offload.paths.size());
     graph.linkCapacity = costs.linkCapacity;
     graph.durations[kOverheadDuration] = costs.overhead;
@@ -180,6 +219,9 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
                     = d < other.size() ? -std::min(other[d].reduceEarly, tail.reduce) : 0;
             }
         }
+        for (std::uint32_t i = at.ops; i < at.states && needsBegins(pipeline); ++i)
+            graph.lags[at.begins + i - at.ops] = -graph.durations[i];
+        writeStates(graph, pipeline.states, at);
     }
 }
 
@@ -207,6 +249,8 @@ std::uint64_t topologyFingerprint(const IterationCosts &costs)
                       | (boundary.gather[0] > 0 ? 4u : 0u) | (boundary.gather[1] > 0 ? 8u : 0u));
         if (!pipeline.offload.isEmpty())
             addOffload(print, pipeline.offload);
+        if (!pipeline.states.isEmpty())
+            addStates(print, pipeline.states);
         for (const TailTimes &tail : pipeline.tail)
             print.add((tail.reduce > 0 ? 1u : 0u) | (tail.optimizer > 0 ? 2u : 0u) | (tail.gather > 0 ? 4u : 0u));
     }

@@ -21,10 +21,13 @@ struct ClassCosts {
     std::uint32_t pieces = 0;      // durations [(boundary * 2 + direction) * 2 + {scatter, gather}]; of lanes only
     std::uint32_t segments = 0;    // durations [segment * 5 + {forward, recompute, backward, store, load}], ops in turn
     std::uint32_t paths = 0;       // flows [device * 2 + {store, load}]
-    std::uint32_t begins = 0;      // lags [segment * 3 + {forward, recompute, backward}], from its end back to its begin; where devices decide while they run
+    std::uint32_t states = 0;      // durations [(device * chunks + chunk) * 5 + StateMoves::Kind], then those of the steps, device by device
+    // lags: minus each duration from `ops` to `states`, from the end of a task back to its begin; where a task begins with another
+    std::uint32_t begins = 0;
+    std::uint32_t stepLags = 0;    // lags of the steps' tasks, device by device
 };
 
-inline constexpr std::uint32_t kTimesOfSegment = 5, kBeginsOfSegment = 3;
+inline constexpr std::uint32_t kTimesOfSegment = 5, kTimesOfMoves = 5;
 enum SegmentTime : std::uint32_t { kSegmentForward, kSegmentRecompute, kSegmentBackward, kSegmentStore, kSegmentLoad };
 
 [[nodiscard]] std::vector<ClassCosts> layOutCosts(const IterationCosts &costs);

@@ -39,6 +39,9 @@ Expected<void> checkSizes(const IterationCosts &costs)
         if (const OffloadTimes &offload = pipeline.offload; !offload.isEmpty()
             && (offload.ops.size() != stages || offload.paths.size() != pipeline.tail.size()))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "offloading that does not fit the program", ""});
+        if (const StateTimes &states = pipeline.states; (!states.moves.empty() && states.moves.size() != stages)
+            || (!states.steps.empty() && states.steps.size() != pipeline.tail.size()))
+            return std::unexpected(Error{ErrorCode::Internal, "schedule", "states off the GPU that do not fit the program", ""});
     }
     return {};
 }

@@ -6,6 +6,7 @@
 
 #include "core/schedule/program.h"
 #include "core/timeline/offload_times.h"
+#include "core/timeline/state_times.h"
 #include "core/timeline/task_graph.h"
 
 namespace trainyard {
@@ -59,6 +60,7 @@ struct PipelineCosts {             // of one class of equal pipelines
     std::vector<BoundaryTimes> boundaries;   // [virtual stage q], q < virtualStages - 1
     std::vector<TailTimes> tail;   // [device]
     OffloadTimes offload;          // empty where everything stays
+    StateTimes states;             // rows of states off the GPU, for which nothing waits
 };
 
 struct IterationCosts {

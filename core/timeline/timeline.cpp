@@ -22,6 +22,14 @@ const char *toString(WorkKind kind)
     case WorkKind::OffloadLoad: return "offload load";
     case WorkKind::Prefill: return "prefill";
     case WorkKind::Overhead: return "overhead";
+    case WorkKind::GradientsToHost: return "gradients to host";
+    case WorkKind::StatesToHost: return "states to host";
+    case WorkKind::DriveRead: return "drive read";
+    case WorkKind::DriveWrite: return "drive write";
+    case WorkKind::CpuOptimizer: return "CPU optimizer";
+    case WorkKind::GpuOptimizer: return "GPU optimizer";
+    case WorkKind::StatesToGpu: return "states to GPU";
+    case WorkKind::WeightsToGpu: return "weights to GPU";
     }
     return "";
 }

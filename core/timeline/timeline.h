@@ -18,15 +18,24 @@ enum class WorkKind : std::uint8_t {
     Collective,                                            // tensor, context or expert parallel, where drawn on its own
     GradientReduce, ParameterGather, Optimizer,
     OffloadStore, OffloadLoad, Prefill, Overhead,
+    // States off the GPU (ZeRO-Offload, ZeRO-Infinity, Deep Optimizer States), beside or below a stage's own work
+    GradientsToHost, StatesToHost, DriveRead, DriveWrite, CpuOptimizer, GpuOptimizer, StatesToGpu, WeightsToGpu,
 };
-inline constexpr int kWorkKindCount = 16;
+inline constexpr int kWorkKindCount = 24;
 
 /// "forward", "gradient reduce" …: the name that tables, legends and exports show.
 [[nodiscard]] const char *toString(WorkKind kind);
 /// Work that keeps the GPU's compute units busy for training (recompute included, prefill not).
 [[nodiscard]] bool isTrainingCompute(WorkKind kind);
 
-enum class Stream : std::uint8_t { Compute, Wan, Collective, Copy, Prefill, Store, Load };   // the last two: activations that leave the GPU and return
+enum class Stream : std::uint8_t {
+    Compute, Wan, Collective, Copy, Prefill,
+    Store, Load,                   // activations that leave the GPU and return
+    WeightsIn, GradientsOut,       // layer by layer, of parameters and gradients that lie off the GPU
+    StepToHost, StepDrive, StepCpu, StepGpu, StepToGpu,   // of an optimizer step off the GPU
+};
+/// Rows of states off the GPU.
+[[nodiscard]] constexpr bool isOfStates(Stream stream) { return stream >= Stream::WeightsIn; }
 
 struct Track {
     Stream stream = Stream::Compute;

@@ -32,8 +32,8 @@ const StageMemory *stageOf(const Evaluation *evaluation, int stage)
 
 MemoryDetails::MemoryDetails(QWidget *parent)
     : QWidget(parent), m_stages(new QComboBox(this)), m_parts(new MemoryParts(this)), m_fit(new FitSteps(this)),
-      m_offloadTitle(new SectionTitle(tr("Activation offload"), {}, this)), m_buysTitle(new SectionTitle(tr("What the free memory buys"), tr("effect if applied"), this)),
-      m_offload(new FactTable(this)), m_noOffers(new TextLine({}, Ink::Faint, this)), m_list(new QVBoxLayout)
+      m_offloadTitle(new SectionTitle(tr("Activation offload"), {}, this)), m_stepTitle(new SectionTitle(tr("Optimizer step off the GPU"), {}, this)), m_buysTitle(new SectionTitle(tr("What the free memory buys"), tr("effect if applied"), this)),
+      m_offload(new FactTable(this)), m_step(new FactTable(this)), m_noOffers(new TextLine({}, Ink::Faint, this)), m_list(new QVBoxLayout)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("What fills this GPU"));
@@ -45,6 +45,8 @@ MemoryDetails::MemoryDetails(QWidget *parent)
     layout->addWidget(m_fit);
     layout->addWidget(m_offloadTitle);
     layout->addWidget(m_offload);
+    layout->addWidget(m_stepTitle);
+    layout->addWidget(m_step);
     layout->addWidget(m_buysTitle);
     m_list->setSpacing(4);
     layout->addLayout(m_list);
@@ -99,6 +101,10 @@ void MemoryDetails::refresh()
     m_offload->setLines(lines);
     m_offload->setVisible(!lines.empty());
     m_offloadTitle->setVisible(!lines.empty());
+    const std::vector<OffloadLine> ofStep = m_evaluation && shown ? stepLines(*m_evaluation, shown->stage) : std::vector<OffloadLine>();
+    m_step->setLines(ofStep);
+    m_step->setVisible(!ofStep.empty());
+    m_stepTitle->setVisible(!ofStep.empty());
     showAdvice();
 }
 

@@ -55,8 +55,8 @@ private:
     QComboBox *m_stages;
     MemoryParts *m_parts;
     FitSteps *m_fit;
-    SectionTitle *m_offloadTitle, *m_buysTitle;
-    FactTable *m_offload;
+    SectionTitle *m_offloadTitle, *m_stepTitle, *m_buysTitle;
+    FactTable *m_offload, *m_step;
     TextLine *m_noOffers;
     QVBoxLayout *m_list;
     std::vector<PartRow *> m_offers;

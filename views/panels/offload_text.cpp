@@ -95,4 +95,28 @@ std::vector<OffloadLine> offloadLines(const Metrics &metrics)
     return lines;
 }
 
+std::vector<OffloadLine> stepLines(const Evaluation &evaluation, int stage)
+{
+    if (evaluation.offloadedSteps.empty() || stage < 0 || std::size_t(stage) >= evaluation.offloadedSteps.front().size())
+        return {};
+    const OffloadedStep &step = evaluation.offloadedSteps.front()[std::size_t(stage)];
+    std::vector<OffloadLine> lines;
+    lines.push_back({QObject::tr("takes"), formatSeconds(step.time.value),
+                     evaluation.plan->memory.delayedUpdate ? QObject::tr("Beside the next iteration; what that is too short for shows at its end.")
+                                                           : QObject::tr("The GPU waits for it at the end of every iteration.")});
+    const int groups = step.groups;
+    if (step.stride > 0)
+        lines.push_back({QObject::tr("updated by the GPU itself"), step.stride > 1 ? QObject::tr("1 in %1 groups").arg(step.stride) : QObject::tr("every group"),
+                         QObject::tr("Of %1 groups of parameters, so that processors, link and GPU end together as nearly as they can.").arg(groups)});
+    const auto add = [&lines](const QString &name, double bytes, const QString &explanation) {
+        if (bytes > 0)
+            lines.push_back({name, formatBytes(bytes), explanation});
+    };
+    add(QObject::tr("to the host"), step.sent.value, QObject::tr("Of one GPU in an iteration: gradients, and states that it has updated itself."));
+    add(QObject::tr("from the host"), step.fetched.value, QObject::tr("Of one GPU in an iteration: updated weights, and states to update."));
+    add(QObject::tr("read from drives"), step.readBack.value, QObject::tr("For one GPU in an iteration."));
+    add(QObject::tr("written to drives"), step.written.value, QObject::tr("For one GPU in an iteration, with gradients stored during backward."));
+    return lines;
+}
+
 } // namespace trainyard

@@ -109,6 +109,14 @@ QColor Theme::work(WorkKind kind) const
     case WorkKind::OffloadLoad: return QColor(0xf0e442);
     case WorkKind::Prefill: return QColor(0x009e73);
     case WorkKind::Overhead: return QColor(0x6c7683);
+    case WorkKind::GradientsToHost: return QColor(0xb05a8c);
+    case WorkKind::StatesToHost: return QColor(0x9c8a2e);
+    case WorkKind::DriveRead: return QColor(0x62b3ad);
+    case WorkKind::DriveWrite: return QColor(0x2c7d78);
+    case WorkKind::CpuOptimizer: return QColor(0xb0521c);
+    case WorkKind::GpuOptimizer: return QColor(0xf29a5c);
+    case WorkKind::StatesToGpu: return QColor(0xd6c53c);
+    case WorkKind::WeightsToGpu: return QColor(0xcf9ade);
     }
     return textMuted;
 }

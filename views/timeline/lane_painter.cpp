@@ -4,6 +4,7 @@
 #include "core/timeline/lanes.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
+#include "views/timeline/state_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -71,7 +72,12 @@ FillPattern fillPattern(WorkKind kind)
     switch (kind) {
     case WorkKind::Recompute: return FillPattern::Hatch;
     case WorkKind::OffloadStore:
-    case WorkKind::OffloadLoad: return FillPattern::BackHatch;
+    case WorkKind::OffloadLoad:
+    case WorkKind::GradientsToHost:
+    case WorkKind::StatesToHost:
+    case WorkKind::StatesToGpu:
+    case WorkKind::WeightsToGpu: return FillPattern::BackHatch;
+    case WorkKind::DriveWrite: return FillPattern::Hatch;
     case WorkKind::PipelineTransfer:
     case WorkKind::WanTransfer: return FillPattern::Dots;
     case WorkKind::GradientReduce:
@@ -293,9 +299,18 @@ void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uin
 {
     const Timeline &timeline = *state.timeline();
     const double ratio = image.devicePixelRatio();
-    if (timeline.microBatch[span] < 0 || clip.height() < kLabelHeight * ratio || clip.width() < kLabelPad)
+    if (clip.height() < kLabelHeight * ratio || clip.width() < kLabelPad)
         return;
     const WorkKind kind = timeline.kind[span];
+    if (timeline.microBatch[span] < 0) {
+        // A GPU that waits for its host must not look as if it worked.
+        const QString place = optimizerPlace(*state.evaluation, span);
+        for (const QString &text : {QString::fromUtf8(toString(kind)) + u' ' + place, place}) {
+            if (!place.isEmpty() && m_labels.width(text) + 4 * kLabelPad < clip.width())
+                return m_labels.draw(image, clip.center(), text, ink, clip);
+        }
+        return;
+    }
     const QString number = microBatchLabel(timeline, span);
     const int width = m_labels.width(QString(number.size(), u'0'));
     const bool patterned = fillPattern(kind) != FillPattern::Plain;

@@ -49,8 +49,10 @@ void paintArrows(QPainter &painter, const TimelineState &state, const ChartGeome
     const auto connect = [&](std::uint32_t from, std::uint32_t to, const QColor &color) {
         const QRectF a = spanRect(state, geometry, from), b = spanRect(state, geometry, to);
         const bool touches = timeline.trackOf[from] == timeline.trackOf[to] && b.left() - a.right() < kLeastArrow;
+        // A span may begin before its cause ends, or with it.
+        const double leaves = timeline.end[from] > timeline.start[to] ? std::clamp(b.left(), a.left(), a.right()) : a.right();
         if (!a.isNull() && !b.isNull() && !touches)
-            paintArrow(painter, {a.right(), a.center().y()}, {b.left(), b.center().y()}, color);
+            paintArrow(painter, {leaves, a.center().y()}, {b.left(), b.center().y()}, color);
     };
     if (timeline.cause[state.selected] != kNoSpan)
         connect(timeline.cause[state.selected], state.selected, theme().text);

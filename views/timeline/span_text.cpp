@@ -4,6 +4,7 @@
 #include "core/schedule/chunks.h"
 #include "core/timeline/lanes.h"
 #include "models/text/format.h"
+#include "views/timeline/state_text.h"
 #include "views/timeline/track_layout.h"
 
 #include <QCoreApplication>
@@ -85,7 +86,9 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
     const Track &track = trackOf(evaluation, span);
     QString kind = QString::fromUtf8(toString(timeline.kind[span]));
     kind[0] = kind[0].toUpper();
-    QStringList parts{kind};
+    if (const QString place = optimizerPlace(evaluation, span); !place.isEmpty())
+        kind += u' ' + place;
+    QStringList parts{kind, stepGroup(evaluation, span)};
     if (timeline.kind[span] == WorkKind::ForwardBackward)
         parts << tr("micro-batches %1 and %2").arg(timeline.microBatch[span] + 1).arg(timeline.pairedMicroBatch[span] + 1);
     else if (timeline.microBatch[span] >= 0 && timeline.kind[span] != WorkKind::Prefill)
@@ -94,6 +97,7 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
         parts << channelName(evaluation, track) << tr("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1) << turnText(evaluation, span);
     else
         parts << tr("stage %1").arg(track.stage + 1);
+    parts.removeAll(QString());
     if (timeline.kind[span] == WorkKind::Prefill)
         return parts.join(QStringLiteral(" · "));
     if (track.stream != Stream::Wan && timeline.microBatch[span] >= 0 && hasChunks(evaluation, track.stage))
@@ -129,6 +133,9 @@ QString waitText(const Evaluation &evaluation, std::uint32_t span)
 {
     const Nanoseconds wait = waitBefore(evaluation.timeline, span);
     const std::uint32_t cause = evaluation.timeline.cause[span];
+    if (cause != kNoSpan && isOfStates(trackOf(evaluation, span).stream) && evaluation.timeline.end[cause] > evaluation.timeline.start[span])
+        return evaluation.timeline.start[cause] == evaluation.timeline.start[span] ? tr("begins with the %1").arg(spanName(evaluation, cause))
+                                                                                   : tr("in step with the %1").arg(spanName(evaluation, cause));
     if (wait <= 0 || cause == kNoSpan)
         return {};
     return tr("waited %1 for %2").arg(seconds(wait), spanName(evaluation, cause));
@@ -143,6 +150,7 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
         return facts + prefillFacts(evaluation, track);
     if (timeline.kind[span] == WorkKind::OffloadStore || timeline.kind[span] == WorkKind::OffloadLoad)
         facts << offloadFact(evaluation, span);
+    facts << stateFacts(evaluation, span);
     const QString wait = waitText(evaluation, span);
     if (!wait.isEmpty())
         facts << wait;

@@ -2,6 +2,7 @@
 #include "views/timeline/track_layout.h"
 
 #include "core/timeline/lanes.h"
+#include "views/timeline/state_text.h"
 
 #include <QCoreApplication>
 
@@ -38,8 +39,8 @@ QString streamName(Stream stream)
     case Stream::Prefill: return tr("prefill");
     case Stream::Store: return tr("store");
     case Stream::Load: return tr("load");
+    default: return {};            // states off the GPU have their own words
     }
-    return {};
 }
 
 bool isOffload(const Track &track)
@@ -115,6 +116,7 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
         row.kind = track.stream == Stream::Compute ? TrackRow::Kind::Stage : TrackRow::Kind::Stream;
         row.label = row.kind == TrackRow::Kind::Stage ? tr("stage %1").arg(track.stage + 1)
             : isOffload(track)                        ? offloadName(evaluation, track.stream)
+            : isOfStates(track.stream)                ? stateRowName(evaluation, track)
                                                       : furtherStreamName(track);
         row.detail = row.kind == TrackRow::Kind::Stage ? pipelinesText(evaluation, track.pipelineClass) : QString();
     }
@@ -163,10 +165,10 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
                 rows.back().tracks.push_back(index);
             continue;
         }
-        const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan && !isOffload(track);
+        const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan && !isOffload(track) && !isOfStates(track.stream);
         if (isFurtherStream && !options.unfoldStreams) {
             // Prefill and collectives explain where the stage idles, so they lie behind its bars; copies wait for unfolding.
-            // Stores and loads of offload have rows of their own: they are what the switch is about.
+            // What offload moves and updates has rows of its own: they are what the switch is about.
             if (track.stream != Stream::Copy && !rows.empty() && rows.back().datacenter == datacenter)
                 rows.back().tracks.push_back(index);
             continue;

@@ -6,6 +6,7 @@
 #include "views/plots/curves_panel.h"
 #include "views/plots/qcustomplot_gateway.h"
 #include "views/plots/rok_plot.h"
+#include "views/timeline/timeline_view.h"
 
 #include <algorithm>
 
@@ -55,6 +56,27 @@ private slots:
         f.document.undoStack().undo();
         QCOMPARE(f.document.plan(), before);
         QTRY_VERIFY_WITH_TIMEOUT(isReady(*plot, before), 60000);
+    }
+
+    /// States on drives give their rows to every stage; back on the GPU they are gone, with one undo each.
+    void rowsOfStatesComeAndGoWithTheSwitch()
+    {
+        WindowFixture f(QStringLiteral("gpt3-offload-a100-40gb"));
+        const auto rows = [&f](Stream stream) {
+            const TimelineState &state = f.window.workbench().timeline->state();
+            return std::ranges::count_if(state.layout.rows, [&](const TrackRow &row) { return state.timeline()->tracks[row.tracks.front()].stream == stream; });
+        };
+        QCOMPARE(rows(Stream::StepDrive), 0);
+        Plan plan = *f.document.plan();
+        plan.memory.optimizerOffload = OptimizerOffload::Ssd;
+        f.document.apply(std::make_shared<const Plan>(plan));
+        f.settle();
+        for (const Stream stream : {Stream::StepToHost, Stream::StepDrive, Stream::StepCpu, Stream::StepToGpu})
+            QCOMPARE(rows(stream), plan.parallelism.pipeline);
+        f.document.undoStack().undo();
+        f.settle();
+        for (const Stream stream : {Stream::StepToHost, Stream::StepDrive, Stream::StepCpu, Stream::StepToGpu})
+            QCOMPARE(rows(stream), 0);
     }
 
     void aPlanOfMeasuredTimesSaysWhyThereAreNoCurves()

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/state_rows.h"
+
+#include "core/ladder/step_rows.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+/// Of a pair, what one of the two hides of its exchange with experts may hide the move as well: no longer than without it.
+Nanoseconds within(Seconds move, Nanoseconds operation, const OpSplit &split)
+{
+    return std::clamp<Nanoseconds>(toNanoseconds(move), 0, std::max<Nanoseconds>(0, operation - toNanoseconds(split.expert)));
+}
+
+StateMoves movesOf(const ChunkCost &chunk, const OpTimes &times)
+{
+    StateMoves moves;
+    moves.time[StateMoves::InForward] = within(chunk.weightsIn, times.forward, chunk.forward);
+    moves.time[StateMoves::InBackward] = within(chunk.weightsIn, times.backward, chunk.inputGrad);   // split, it hides behind both parts
+    moves.time[StateMoves::OutBackward] = std::min(toNanoseconds(chunk.gradientsOut), times.backward - times.recompute);
+    // Split: gradients are there once they have been computed; what that is too short for has to leave before.
+    moves.time[StateMoves::OutWeightGrad] = std::min(moves.time[StateMoves::OutBackward], times.weightGrad);
+    moves.time[StateMoves::OutInputGrad] = moves.time[StateMoves::OutBackward] - moves.time[StateMoves::OutWeightGrad];
+    return moves;
+}
+
+/// What a device computes in an iteration, without waiting and recomputation.
+Nanoseconds computeOf(const PipelineCosts &pipeline, int device)
+{
+    const int chunks = pipeline.program.shape.chunks;
+    Nanoseconds sum = 0;
+    const Op *paired = nullptr;
+    for (const Op &op : pipeline.program.order[std::size_t(device)]) {
+        const auto slot = std::size_t(device * chunks + op.chunk);
+        const OpTimes &times = pipeline.ops[slot];
+        if (paired)
+            sum += pipeline.pairs[std::size_t(device * chunks + paired->chunk) * std::size_t(chunks) + std::size_t(op.chunk)];
+        else if (op.kind == OpKind::Forward)
+            sum += times.forward;
+        else if (op.kind == OpKind::Backward)
+            sum += times.backward - times.recompute;
+        else if (op.kind == OpKind::InputGrad)
+            sum += times.inputGrad - times.recompute;
+        else if (op.kind == OpKind::WeightGrad)
+            sum += times.weightGrad;
+        paired = op.kind == OpKind::PairedForward ? &op : nullptr;
+    }
+    return sum;
+}
+
+/// A step that runs beside an iteration is drawn within what it hides behind and what shows of it.
+OffloadedStep besides(OffloadedStep step, const PipelineCosts &pipeline, int device)
+{
+    constexpr double kRounding = 1e-6;   // of the operations' ticks
+    const Seconds room = toSeconds(computeOf(pipeline, device)) * (1 - kRounding) + toSeconds(pipeline.tail[std::size_t(device)].optimizer);
+    if (step.time <= room)
+        return step;
+    const double scale = room / step.time;
+    for (Seconds *part : {&step.time, &step.cpu, &step.gpu, &step.toHost, &step.toGpu, &step.statesToGpu, &step.write, &step.read})
+        *part *= scale;
+    return step;
+}
+
+} // namespace
+
+void addStateRows(const Plan &plan, const std::vector<StageCosts> &stages, PipelineCosts &pipeline)
+{
+    if (plan.profile)
+        return;
+    const auto moves = [](const ChunkCost &chunk) { return chunk.weightsIn.value > 0 || chunk.gradientsOut.value > 0; };
+    if (std::ranges::any_of(stages, [&](const StageCosts &stage) { return std::ranges::any_of(stage.chunks, moves); }))
+        for (const StageCosts &stage : stages)
+            for (const ChunkCost &chunk : stage.chunks)
+                pipeline.states.moves.push_back(movesOf(chunk, pipeline.ops[pipeline.states.moves.size()]));
+    if (plan.memory.optimizerOffload == OptimizerOffload::None)
+        return;
+    pipeline.states.runsBeside = plan.memory.delayedUpdate;
+    for (int d = 0; d < int(stages.size()); ++d) {
+        const OffloadedStep &step = stages[std::size_t(d)].step;
+        pipeline.states.steps.push_back(stepRows(plan.memory.delayedUpdate ? besides(step, pipeline, d) : step));
+    }
+}
+
+} // namespace trainyard
