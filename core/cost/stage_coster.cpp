@@ -241,13 +241,18 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
     result.optimizer = Bytes{touched * updateTraffic(m_work)} / BytesPerSecond{costs.site.gpu->memoryGBps * 1e9 * costs.site.gpu->gemm.memoryFraction}
         + galoreTime(m_work, *costs.site.gpu, touched);
     if (plan.memory.optimizerOffload != OptimizerOffload::None) {
-        Seconds compute;           // of an iteration: what a delayed step hides behind
+        Seconds compute, backward; // of an iteration: what a delayed step hides behind; of a micro-batch
         const int copies = result.chunks.size() > 1 ? modelCopies(plan.schedule) : 1;   // of which each micro-batch goes through one
         for (const ChunkCost &chunk : result.chunks)
-            compute += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total()) * (double(pipelines.microBatches) / copies);
+            compute += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total()) * (double(pipelines.microBatches) / copies);
+        for (const ChunkCost &chunk : result.chunks)
+            backward += chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total();
         result.step = offloadedStep(m_work, pipelines.seats[std::size_t(stage)], touched);
-        result.optimizer = plan.memory.delayedUpdate ? delayedStep(result.step.time, compute) : result.step.time;
-    }
+        const StageSeat seat = pipelines.seats[std::size_t(stage)];
+        const Seconds whole = result.step.time + lateGradientWrites(m_work, seat, touched, backward);
+        result.optimizer = (plan.memory.delayedUpdate ? delayedStep(whole, compute) : whole) + galoreTime(m_work, *costs.site.gpu, touched);
+    } else
+        result.optimizer += weightsHome(m_work, pipelines.seats[std::size_t(stage)], touched);
 }
 
 /// Communication that may hide behind the last backward (reduction) or the first forward (gather) of the stage.

@@ -10,24 +10,27 @@ namespace trainyard {
 
 namespace {
 
-/// Bytes that one GPU of a stage writes, the class that writes most.
-double writtenBy(const OffloadedMemory &offloaded, int stage)
+/// Bytes that one GPU of a stage writes to drives in an iteration, the class that writes most: activations and states.
+double writtenBy(const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded, int stage)
 {
-    double most = 0;
-    for (const std::vector<HeldOverTime> &stages : offloaded)
-        most = std::max(most, stages[std::size_t(stage)].use.written);
-    return most;
+    double activations = 0, states = 0;
+    if (workload.plan->memory.activationOffload == ActivationOffload::Ssd)
+        for (const std::vector<HeldOverTime> &stages : offloaded)
+            activations = std::max(activations, stages[std::size_t(stage)].use.written);
+    for (const std::vector<StageCosts> &stages : costs.stages)
+        states = std::max(states, stages[std::size_t(stage)].step.written.value);
+    return activations + states;
 }
 
 /// Of each pool, the node that writes most: bytes of an iteration.
-std::map<std::pair<int, int>, double> busiestNodes(const Workload &workload, const OffloadedMemory &offloaded)
+std::map<std::pair<int, int>, double> busiestNodes(const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded)
 {
     std::map<std::tuple<int, int, int>, double> nodes;
     for (const GpuRun &run : workload.layout.runs) {
         const int size = workload.pool({run.datacenter, run.pool}).gpusPerNode;
         for (int gpu = run.firstGpu; gpu < run.firstGpu + run.gpus;) {
             const int next = std::min((gpu / size + 1) * size, run.firstGpu + run.gpus);
-            nodes[{run.datacenter, run.pool, gpu / size}] += (next - gpu) * writtenBy(offloaded, run.stage);
+            nodes[{run.datacenter, run.pool, gpu / size}] += (next - gpu) * writtenBy(workload, costs, offloaded, run.stage);
             gpu = next;
         }
     }
@@ -40,9 +43,9 @@ std::map<std::pair<int, int>, double> busiestNodes(const Workload &workload, con
 }
 
 /// Life of the drives that wear out first, and what the dearest cost for each GPU.
-void addDrives(OffloadMetrics &metrics, const Workload &workload, const OffloadedMemory &offloaded, Seconds iteration)
+void addDrives(OffloadMetrics &metrics, const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded, Seconds iteration)
 {
-    for (const auto &[at, bytes] : busiestNodes(workload, offloaded)) {
+    for (const auto &[at, bytes] : busiestNodes(workload, costs, offloaded)) {
         const Pool &pool = workload.pool({at.first, at.second});
         if (!pool.ssd)
             continue;
@@ -76,7 +79,9 @@ void addFates(OffloadMetrics &metrics, const Costs &costs, std::size_t c, std::s
 
 void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded)
 {
-    if (offloaded.empty() || !metrics.iterationTime)
+    const MemoryStrategy &memory = workload.plan->memory;
+    const bool usesDrives = memory.activationOffload == ActivationOffload::Ssd || memory.optimizerOffload == OptimizerOffload::Ssd;
+    if ((offloaded.empty() && !usesDrives) || workload.plan->profile || !metrics.iterationTime)
         return;
     OffloadMetrics result;
     double highest = 0;
@@ -101,10 +106,10 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
         }
     }
     const Seconds iteration{*metrics.iterationTime};
-    result.stall = metrics.breakdown ? metrics.breakdown->offloadStall : 0;
+    result.stall = offloaded.empty() || !metrics.breakdown ? 0 : metrics.breakdown->offloadStall;
     result.requiredWriteGBps = requiredWriteBandwidth(Bytes{result.bytesPerGpu}, iteration - Seconds{result.stall}).value * 1e-9;
-    if (workload.plan->memory.activationOffload == ActivationOffload::Ssd)
-        addDrives(result, workload, offloaded, iteration);
+    if (usesDrives)
+        addDrives(result, workload, costs, offloaded, iteration);
     metrics.offload = result;
 }
 

@@ -88,7 +88,7 @@ OffloadedStep interleavedStep(const StepGroups &groups, const StateBytes &bytes,
         OffloadedStep step;
         step.stride = k;
         step.groups = groupsInARow(groups);
-        step.sent = Bytes{onGpu * bytes.states};
+        step.sent = Bytes{onGpu * bytes.states + onHost * bytes.gradient};
         step.fetched = Bytes{onGpu * bytes.states + onHost * bytes.weight};
         step.cpu = over(onHost, rates.cpuAdam) + over(onHost, rates.cpuCast);
         step.gpu = over(onGpu, rates.gpuAdam);
@@ -103,7 +103,6 @@ OffloadedStep interleavedStep(const StepGroups &groups, const StateBytes &bytes,
     for (int k = 2; stride <= 0 && k <= kMostGroups && k <= groupCount(groups); ++k)
         if (const OffloadedStep step = stepAt(k); step.time < best.time)
             best = step;
-    best.sent += Bytes{groups.parameters * bytes.gradient};   // during backward
     return best;
 }
 

@@ -62,7 +62,8 @@ struct OffloadedStep {
 ///   cpu  (k - 1) S (1/U_c + 1/D_c)          to GPU  S states / B + (k - 1) S weight / B
 ///   GPU  S / U_g                            to host S states / B
 /// A cycle takes the longest of the four, where copies take turns the two over the link as one; k minimises cycle / k.
-/// `stride` > 0 asks for that k. Gradients have left during backward, by copies of their own. With a `gpuShare` g of the
+/// `stride` > 0 asks for that k. Gradients of what the processors update have left during backward (bytes.gradient 0), or go to host
+/// with the states. With a `gpuShare` g of the
 /// parameters in place of 1 / k the same per parameter.
 [[nodiscard]] OffloadedStep interleavedStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates, int stride = 0);
 

@@ -152,6 +152,27 @@ OffloadedStep offloadedStep(const Workload &workload, StageSeat seat, double par
     return {};
 }
 
+Seconds lateGradientWrites(const Workload &workload, StageSeat seat, double parameters, Seconds backward)
+{
+    const StateRates rates = stateRates(workload, seat);
+    if (workload.plan->memory.optimizerOffload != OptimizerOffload::Ssd || rates.write.value <= 0)
+        return {};
+    const StepGroups groups{parameters, builtinHost().subGroupParameters};
+    return std::max(Seconds{}, gradientWrites(groups, stateBytes(workload), rates) - backward);
+}
+
+Seconds weightsHome(const Workload &workload, StageSeat seat, double parameters)
+{
+    const MemoryStrategy &memory = workload.plan->memory;
+    if (memory.parameterOffload == ParameterOffload::None || memory.optimizerOffload != OptimizerOffload::None)
+        return {};
+    const StateRates rates = stateRates(workload, seat);
+    BytesPerSecond rate = rates.toHost;
+    if (memory.parameterOffload == ParameterOffload::Ssd && rates.write.value > 0)
+        rate = std::min(rate, rates.write);
+    return Bytes{weightBytes(workload.plan->workload.precision) * parameters} / rate;
+}
+
 LayerMoves layerMoves(const Workload &workload, const StateRates &rates, double weights, double gradients)
 {
     LayerMoves moves;
@@ -165,8 +186,6 @@ LayerMoves layerMoves(const Workload &workload, const StateRates &rates, double 
     }
     if (gradientsLeave(workload)) {
         moves.leave = over(weight * gradients, rates.toHost);
-        if (memory.optimizerOffload == OptimizerOffload::Ssd && rates.write.value > 0)
-            moves.leave = std::max(moves.leave, over(4 * gradients, rates.write));
     }
     return moves;
 }

@@ -34,8 +34,15 @@ namespace trainyard {
 /// 16-bit weight out. Adam 30, with 8-bit moments 18, SGD 14; 6 less where there is no master weight.
 [[nodiscard]] double updateTraffic(const Workload &workload);
 
+/// What shows of the 32-bit gradients of an iteration that are written to the drives during the backward of its last micro-batch;
+/// those of the ones before are summed in host memory (DeepSpeed swaps gradients out at the boundary of an accumulation).
+[[nodiscard]] Seconds lateGradientWrites(const Workload &workload, StageSeat seat, double parameters, Seconds backward);
+
+/// Weights that the GPU has updated, back to where they lie; none where the optimizer's states lie off the GPU too.
+[[nodiscard]] Seconds weightsHome(const Workload &workload, StageSeat seat, double parameters);
+
 /// What one layer moves for one micro-batch: weights to the GPU before forward and again before backward where they lie
-/// elsewhere (16 bits), gradients away from it after backward (16 bits; 32 bits from host memory to drives). `weights` and
+/// elsewhere (16 bits), gradients away from it after backward (16 bits). `weights` and
 /// `gradients`: elements of this GPU's shard.
 struct LayerMoves { Seconds fetch, leave; };
 [[nodiscard]] LayerMoves layerMoves(const Workload &workload, const StateRates &rates, double weights, double gradients);

@@ -28,6 +28,26 @@ QString policyFact(const OffloadMetrics &offload)
     return fact + u'.';
 }
 
+/// What activations that leave mean.
+std::vector<OffloadLine> movedLines(const OffloadMetrics &offload)
+{
+    std::vector<OffloadLine> lines;
+    lines.push_back({QObject::tr("leaves in an iteration"), formatBytes(offload.bytesPerGpu), QObject::tr("Written by the GPU that moves most.")});
+    if (offload.bytesForwarded > 0)
+        lines.push_back({QObject::tr("used before it had left"), formatBytes(offload.bytesForwarded), QObject::tr("Taken from the GPU while the store was still on its way, so that nothing is loaded.")});
+    lines.push_back({QObject::tr("writing needed"), bandwidth(offload.requiredWriteGBps), QObject::tr("Of one GPU: what leaves, over half the iteration.")});
+    lines.push_back({QObject::tr("activation peak"), formatChange(1, 1 - offload.activationPeakReduction), QObject::tr("Against the same plan with all activations on the GPU.")});
+    lines.push_back({QObject::tr("training waits"), formatSeconds(offload.stall), QObject::tr("Seconds of the iteration in which compute waits for activations to return.")});
+    if (offload.layersSwapped + offload.layersRecomputed > 0)
+        lines.push_back({QObject::tr("layers"), QObject::tr("%1 stay, %2 swapped, %3 again").arg(offload.layersKept).arg(offload.layersSwapped).arg(offload.layersRecomputed),
+                         QObject::tr("What the policy makes of the layers of the stage that would hold most: kept on the GPU, swapped out and in, computed again.")});
+    if (offload.tokenShare)
+        lines.push_back({QObject::tr("tokens that leave"), formatPercent(*offload.tokenShare), QObject::tr("Of the tensors beside input and attention output. The others are computed again.")});
+    if (offload.recompute > 0)
+        lines.push_back({QObject::tr("computed again"), formatSeconds(offload.recompute), QObject::tr("Seconds of the iteration in which that stage computes what did not leave a second time.")});
+    return lines;
+}
+
 } // namespace
 
 QString formatYears(double years)
@@ -53,7 +73,7 @@ QStringList offloadFacts(const Metrics &metrics)
     if (offload.layersSwapped + offload.layersRecomputed > 0)
         facts << policyFact(offload);
     if (offload.bytesPerGpu <= 0 && offload.recompute <= 0)
-        return facts;
+        return facts;                  // of the drives of states speaks the memory panel
     if (offload.bytesPerGpu > 0)
         facts << QObject::tr("%1 leave a GPU in an iteration, which needs %2 of writing.").arg(formatBytes(offload.bytesPerGpu), bandwidth(offload.requiredWriteGBps));
     QString peak = QObject::tr("Activations peak %1 lower").arg(formatPercent(offload.activationPeakReduction));
@@ -75,19 +95,8 @@ std::vector<OffloadLine> offloadLines(const Metrics &metrics)
         return {};
     const OffloadMetrics &offload = *metrics.offload;
     std::vector<OffloadLine> lines;
-    lines.push_back({QObject::tr("leaves in an iteration"), formatBytes(offload.bytesPerGpu), QObject::tr("Written by the GPU that moves most.")});
-    if (offload.bytesForwarded > 0)
-        lines.push_back({QObject::tr("used before it had left"), formatBytes(offload.bytesForwarded), QObject::tr("Taken from the GPU while the store was still on its way, so that nothing is loaded.")});
-    lines.push_back({QObject::tr("writing needed"), bandwidth(offload.requiredWriteGBps), QObject::tr("Of one GPU: what leaves, over half the iteration.")});
-    lines.push_back({QObject::tr("activation peak"), formatChange(1, 1 - offload.activationPeakReduction), QObject::tr("Against the same plan with all activations on the GPU.")});
-    lines.push_back({QObject::tr("training waits"), formatSeconds(offload.stall), QObject::tr("Seconds of the iteration in which compute waits for activations to return.")});
-    if (offload.layersSwapped + offload.layersRecomputed > 0)
-        lines.push_back({QObject::tr("layers"), QObject::tr("%1 stay, %2 swapped, %3 again").arg(offload.layersKept).arg(offload.layersSwapped).arg(offload.layersRecomputed),
-                         QObject::tr("What the policy makes of the layers of the stage that would hold most: kept on the GPU, swapped out and in, computed again.")});
-    if (offload.tokenShare)
-        lines.push_back({QObject::tr("tokens that leave"), formatPercent(*offload.tokenShare), QObject::tr("Of the tensors beside input and attention output. The others are computed again.")});
-    if (offload.recompute > 0)
-        lines.push_back({QObject::tr("computed again"), formatSeconds(offload.recompute), QObject::tr("Seconds of the iteration in which that stage computes what did not leave a second time.")});
+    if (offload.bytesPerGpu > 0 || offload.recompute > 0)
+        lines = movedLines(offload);
     if (offload.ssdLifetimeYears)
         lines.push_back({QObject::tr("life of the drives"), formatYears(*offload.ssdLifetimeYears), QObject::tr("Of the drives that wear out first, written as in this iteration day and night.")});
     if (offload.ssdUsdPerGpu)
