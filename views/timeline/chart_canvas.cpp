@@ -80,7 +80,7 @@ void ChartCanvas::paintEmpty(QPainter &painter) const
     painter.setFont(uiFont());
     painter.setPen(theme().textMuted);
     painter.drawText(QRect(box.left(), middle + 4, box.width(), box.height() - middle), Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap,
-                     emptyReason(m_state.evaluation.get()));
+                     emptyReason(m_state.evaluation.get(), m_state.failure));
 }
 
 void ChartCanvas::changeEvent(QEvent *event)

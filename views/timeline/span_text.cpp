@@ -4,6 +4,7 @@
 #include "core/schedule/chunks.h"
 #include "core/timeline/lanes.h"
 #include "models/text/format.h"
+#include "views/timeline/span_bytes.h"
 #include "views/timeline/state_text.h"
 #include "views/timeline/track_layout.h"
 
@@ -11,6 +12,7 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -76,6 +78,29 @@ bool hasChunks(const Evaluation &evaluation, int stage)
 QString seconds(Nanoseconds t)
 {
     return formatSeconds(double(t) * 1e-9);
+}
+
+/// "from 20.0118 s to 20.0131 s": as many digits as tell the two apart, in the unit of the end.
+QString interval(Nanoseconds start, Nanoseconds end)
+{
+    static constexpr struct { double nanoseconds; const char *name; int mostDecimals; } kUnits[] = {{1e9, "s", 9}, {1e6, "ms", 6}, {1e3, "µs", 3}, {1, "ns", 0}};
+    const auto *unit = std::ranges::find_if(kUnits, [&](const auto &u) { return double(end) >= u.nanoseconds; });
+    if (unit == std::end(kUnits))
+        unit = std::prev(std::end(kUnits));
+    const auto decimalsOf = [&](double size) { return int(std::ceil(std::log10(unit->nanoseconds / std::max(1.0, size)))); };
+    const int decimals = std::clamp(std::max(decimalsOf(double(end - start)) + 1, decimalsOf(double(end) / 100)), 0, unit->mostDecimals);
+    const auto moment = [&](Nanoseconds t) { return QString::number(double(t) / unit->nanoseconds, 'f', t == 0 ? 0 : decimals) + u' ' + QString::fromUtf8(unit->name); };
+    return tr("from %1 to %2").arg(moment(start), moment(end));
+}
+
+/// "61.2 MB, 48.6 GB/s": what a move of activations carries, and how fast.
+QString volumeFact(const Evaluation &evaluation, std::uint32_t span)
+{
+    const std::optional<std::int64_t> bytes = bytesMoved(evaluation, span);
+    if (!bytes)
+        return {};
+    const double duration = double(evaluation.timeline.end[span] - evaluation.timeline.start[span]) * 1e-9;
+    return tr("%1, %2/s").arg(formatBytes(double(*bytes)), formatBytes(double(*bytes) / duration));
 }
 
 } // namespace
@@ -145,12 +170,13 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
 {
     const Timeline &timeline = evaluation.timeline;
     const Track &track = trackOf(evaluation, span);
-    QStringList facts{tr("%1, from %2 to %3").arg(seconds(timeline.end[span] - timeline.start[span]), seconds(timeline.start[span]), seconds(timeline.end[span]))};
+    QStringList facts{tr("%1, %2").arg(seconds(timeline.end[span] - timeline.start[span]), interval(timeline.start[span], timeline.end[span]))};
     if (timeline.kind[span] == WorkKind::Prefill)
         return facts + prefillFacts(evaluation, track);
     if (timeline.kind[span] == WorkKind::OffloadStore || timeline.kind[span] == WorkKind::OffloadLoad)
-        facts << offloadFact(evaluation, span);
+        facts << volumeFact(evaluation, span) << offloadFact(evaluation, span);
     facts << stateFacts(evaluation, span);
+    facts.removeAll(QString());
     const QString wait = waitText(evaluation, span);
     if (!wait.isEmpty())
         facts << wait;
@@ -175,8 +201,10 @@ QString timelineSummary(const Evaluation &evaluation)
     return text;
 }
 
-QString emptyReason(const Evaluation *evaluation)
+QString emptyReason(const Evaluation *evaluation, const QString &failure)
 {
+    if (!evaluation && !failure.isEmpty())
+        return tr("This plan cannot be evaluated: %1. Problems tells where.").arg(failure);
     if (!evaluation)
         return tr("Open a plan to see one training iteration.");
     const auto &problems = evaluation->problems;

@@ -22,7 +22,7 @@ namespace trainyard {
 [[nodiscard]] QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isCritical);
 /// "1 iteration · 11.8 s · 4,182 spans · 0.4 ms" for the header.
 [[nodiscard]] QString timelineSummary(const Evaluation &evaluation);
-/// Why there is nothing to see: the first blocking problem, else the first, else what to do.
-[[nodiscard]] QString emptyReason(const Evaluation *evaluation);
+/// Why there is nothing to see: the failure of the evaluation, else the first blocking problem, else the first, else what to do.
+[[nodiscard]] QString emptyReason(const Evaluation *evaluation, const QString &failure = {});
 
 } // namespace trainyard

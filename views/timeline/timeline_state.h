@@ -21,6 +21,7 @@ struct AreaSelection {
 
 struct TimelineState {
     EvaluationPtr evaluation, baseline;
+    QString failure;                   // why the plan has no evaluation
     bool isStale = false;
     TrackLayout layout;
     TimeInterval whole, range;

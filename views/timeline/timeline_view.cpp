@@ -118,6 +118,7 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
 {
     const TimeInterval oldWhole = m_state.whole, oldRange = m_state.range;
     m_state.evaluation = std::move(evaluation);
+    m_state.failure.clear();
     m_state.whole = wholeOf(m_state.evaluation, m_state.baseline);
     m_state.range = carriedOver(oldRange, oldWhole, m_state.whole);
     m_state.hovered = m_state.selected = kNoSpan;   // span numbers mean something else now
@@ -136,6 +137,14 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     describe();
     if (m_state.range != oldRange)
         emit rangeChanged(m_state.range.begin, m_state.range.end);
+}
+
+void TimelineView::setFailure(const QString &reason)
+{
+    setEvaluation(nullptr);
+    m_state.failure = reason;
+    m_canvas->update();
+    describe();
 }
 
 void TimelineView::setBaseline(EvaluationPtr baseline)
@@ -353,7 +362,7 @@ bool TimelineView::isCritical(std::uint32_t span)
 
 void TimelineView::describe()
 {
-    QString text = m_state.isEmpty() ? tr("No timeline. %1").arg(emptyReason(m_state.evaluation.get()))
+    QString text = m_state.isEmpty() ? tr("No timeline. %1").arg(emptyReason(m_state.evaluation.get(), m_state.failure))
                                      : tr("%1, %2 rows in %3 datacenters.").arg(timelineSummary(*m_state.evaluation)).arg(m_state.layout.rows.size()).arg(m_state.layout.groups.size());
     if (m_state.selected != kNoSpan)
         text = spanTitle(*m_state.evaluation, m_state.selected) + QStringLiteral(". ")

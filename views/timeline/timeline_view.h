@@ -26,6 +26,8 @@ public:
     ~TimelineView() override;
 
     void setEvaluation(EvaluationPtr evaluation);
+    /// The plan cannot be evaluated; the reason stands where the timeline would be until there is one again.
+    void setFailure(const QString &reason);
     /// Drawn as a thin ghost under each track; null takes it away.
     void setBaseline(EvaluationPtr baseline);
     /// Dimmed while newer numbers are on their way.

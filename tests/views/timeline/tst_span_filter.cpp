@@ -97,7 +97,9 @@ private slots:
         evaluation.problems.push_back({Severity::Warning, "a warning", {}, {}});
         evaluation.problems.push_back({Severity::Blocking, "12 stages need 96 GPUs, 64 are there", {}, {}});
         QCOMPARE(emptyReason(&evaluation), QStringLiteral("12 stages need 96 GPUs, 64 are there"));
-        QVERIFY(!emptyReason(nullptr).isEmpty());
+        QVERIFY(emptyReason(nullptr).startsWith(QStringLiteral("Open a plan")));
+        QCOMPARE(emptyReason(nullptr, QStringLiteral("no model is called x")),
+                 QStringLiteral("This plan cannot be evaluated: no model is called x. Problems tells where."));
     }
 };
 

@@ -288,6 +288,17 @@ private slots:
         QVERIFY(!m_view->find(QStringLiteral("nonsense")));
     }
 
+    void aPlanThatCannotBeEvaluatedSaysWhyUntilOneCan()
+    {
+        const EvaluationPtr before = m_view->evaluation();
+        m_view->setFailure(QStringLiteral("no model is called x"));
+        QVERIFY(m_view->state().isEmpty());
+        QVERIFY(m_view->accessibleDescription().startsWith(QStringLiteral("No timeline. This plan cannot be evaluated: no model is called x.")));
+        m_view->grab();
+        m_view->setEvaluation(before);
+        QVERIFY(!m_view->accessibleDescription().contains(QStringLiteral("cannot")));
+    }
+
     void nothingToShowIsNoCrash()
     {
         m_view->setEvaluation(nullptr);
