@@ -9,7 +9,10 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDialogButtonBox>
 #include <QDoubleSpinBox>
+#include <QLabel>
+#include <QPushButton>
 #include <QSpinBox>
 #include <QTest>
 
@@ -24,6 +27,22 @@ QDoubleSpinBox *field(const QWidget &dialog, const QString &name)
         if (box->accessibleName() == name)
             return box;
     return nullptr;
+}
+
+QSpinBox *counter(const QWidget &dialog, const QString &name)
+{
+    for (QSpinBox *box : dialog.findChildren<QSpinBox *>())
+        if (box->accessibleName() == name)
+            return box;
+    return nullptr;
+}
+
+void type(QAbstractSpinBox &box, const QString &text)
+{
+    box.setFocus();
+    QTest::keyClick(&box, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClick(&box, Qt::Key_Delete);
+    QTest::keyClicks(&box, text);
 }
 
 } // namespace
@@ -73,6 +92,83 @@ private slots:
         QVERIFY(field(editor, QStringLiteral("Retention gain"))->toolTip().contains("risk"));
         QTest::mouseClick(has, Qt::LeftButton, {}, QPoint(8, has->height() / 2));
         QCOMPARE(editor.pool(), bare);
+    }
+
+    void whatAFieldRefusesStaysToBeSeenAndHoldsOk()
+    {
+        const Pool seven = pool("p", 7);
+        PoolEditor editor(QString(), seven, nullptr);
+        editor.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&editor));
+        QSpinBox *nodes = counter(editor, QStringLiteral("Nodes"));
+        QLabel *message = editor.findChild<QLabel *>(QStringLiteral("message"));
+        QPushButton *ok = editor.findChild<QDialogButtonBox *>()->button(QDialogButtonBox::Ok);
+        QVERIFY(nodes && message && ok && ok->isEnabled());
+        for (const char *typed : {"-3", "99999999", "0.1", "many", ""}) {
+            type(*nodes, QLatin1String(typed));
+            QCOMPARE(nodes->text(), QLatin1String(typed));   // not corrected in silence
+            QVERIFY(!ok->isEnabled());
+            QVERIFY2(message->text().startsWith(QStringLiteral("Nodes: a whole number from 1 to 1,000,000")), qPrintable(message->text()));
+            QVERIFY(message->text().contains(QLatin1String(typed)));
+            QTest::keyClick(nodes, Qt::Key_Return);
+            QVERIFY(editor.isVisible());
+            counter(editor, QStringLiteral("GPUs per node"))->setFocus();
+            QCOMPARE(nodes->text(), QLatin1String(typed));
+        }
+        type(*nodes, QStringLiteral("56"));
+        QVERIFY(ok->isEnabled());
+        QCOMPARE(editor.pool().nodes, 56);
+        QVERIFY(message->text().contains(QStringLiteral("448 GPUs")));
+    }
+
+    void aRateTooFineForItsFieldIsRefusedAndNotRoundedToNothing()
+    {
+        Pool driven = pool("p", 1);
+        driven.ssd = Ssd{.writeGBps = 20, .readGBps = 28};
+        PoolEditor editor(QString(), driven, nullptr);
+        editor.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&editor));
+        QPushButton *ok = editor.findChild<QDialogButtonBox *>()->button(QDialogButtonBox::Ok);
+        QDoubleSpinBox *write = field(editor, QStringLiteral("Write"));
+        type(*write, QStringLiteral("0.001"));
+        QVERIFY(!ok->isEnabled());
+        QVERIFY(editor.findChild<QLabel *>(QStringLiteral("message"))->text().contains(QStringLiteral("2 decimals at most")));
+        type(*write, QStringLiteral("1e2"));
+        QVERIFY(ok->isEnabled());
+        QCOMPARE(editor.pool().ssd->writeGBps, 100.0);
+    }
+
+    void drivesWithoutARateAndSwitchesWiderThanANodeAreRefused()
+    {
+        Pool driven = pool("p", 1);
+        driven.ssd = Ssd{.writeGBps = 20, .readGBps = 28};
+        PoolEditor editor(QString(), driven, nullptr);
+        editor.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&editor));
+        QPushButton *ok = editor.findChild<QDialogButtonBox *>()->button(QDialogButtonBox::Ok);
+        QLabel *message = editor.findChild<QLabel *>(QStringLiteral("message"));
+        QDoubleSpinBox *write = field(editor, QStringLiteral("Write"));
+        type(*write, QStringLiteral("0"));
+        QVERIFY(!ok->isEnabled());
+        QVERIFY2(message->text().contains("0 GB/s"), qPrintable(message->text()));
+        type(*write, QStringLiteral("20"));
+        QVERIFY(ok->isEnabled());
+        type(*counter(editor, QStringLiteral("GPUs a PCIe switch")), QStringLiteral("99"));
+        QVERIFY(!ok->isEnabled());
+        QCOMPARE(message->text(), QStringLiteral("99 GPUs cannot share a PCIe switch where a node has 8."));
+        type(*counter(editor, QStringLiteral("GPUs a PCIe switch")), QStringLiteral("8"));
+        QVERIFY(ok->isEnabled());
+    }
+
+    void theFirstDrivesOfANodeSayWhereTheirFiguresComeFrom()
+    {
+        PoolEditor editor(QString(), pool("p", 1), nullptr);
+        for (const char *name : {"Write", "Read", "Endurance", "Drives cost"})
+            QVERIFY(field(editor, QLatin1String(name))->toolTip().contains("Samsung 980 PRO"));
+        Pool driven = pool("p", 1);
+        driven.ssd = Ssd{.writeGBps = 12, .readGBps = 12};   // whose figures are the plan's
+        PoolEditor own(QString(), driven, nullptr);
+        QVERIFY(!field(own, QStringLiteral("Write"))->toolTip().contains("Samsung"));
     }
 
     void drivesBetweenTheShownDigitsStay()

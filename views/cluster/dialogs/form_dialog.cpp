@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/dialogs/form_dialog.h"
 
+#include "views/cluster/dialogs/form_fields.h"
 #include "views/theme/theme.h"
 
 #include <QDialogButtonBox>
-#include <QDoubleSpinBox>
 #include <QFormLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QSpinBox>
 #include <QVBoxLayout>
 
 #include <cmath>
@@ -34,6 +33,7 @@ FormDialog::FormDialog(const QString &title, QWidget *parent)
 {
     setWindowTitle(title);
     setAttribute(Qt::WA_DeleteOnClose);
+    m_message->setObjectName(QStringLiteral("message"));
     m_message->setWordWrap(true);
     m_message->setMinimumWidth(360);
     auto *column = new QVBoxLayout(this);
@@ -48,13 +48,14 @@ FormDialog::FormDialog(const QString &title, QWidget *parent)
 
 QDoubleSpinBox *FormDialog::addNumber(const QString &label, double value, double low, double high, int decimals, const QString &unit)
 {
-    auto *box = new QDoubleSpinBox(this);
+    auto *box = new FormNumber(this, [this] { say(); });
     box->setDecimals(decimals);
     box->setRange(low, high);
     box->setSuffix(unit);
     box->setValue(value);
     box->setAccessibleName(label);
     m_form->addRow(label, box);
+    m_refusals.push_back([box] { return box->isVisibleTo(box->window()) ? box->refusal() : QString(); });
     m_starts.insert(box, {value, box->value()});
     return box;
 }
@@ -86,27 +87,40 @@ int FormDialog::count(const QSpinBox &box) const
 
 QSpinBox *FormDialog::addCount(const QString &label, int value, int low, int high)
 {
-    auto *box = new QSpinBox(this);
+    auto *box = new FormCount(this, [this] { say(); });
     box->setRange(low, high);
     box->setValue(value);
     box->setAccessibleName(label);
     m_form->addRow(label, box);
+    m_refusals.push_back([box] { return box->isVisibleTo(box->window()) ? box->refusal() : QString(); });
     m_starts.insert(box, {double(value), double(box->value())});
     return box;
 }
 
 void FormDialog::setFault(const QString &fault)
 {
-    m_message->setText(fault);
-    colourText(*m_message, theme().bad);
-    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(fault.isEmpty());
+    m_fault = fault;
+    m_note.clear();
+    say();
 }
 
 void FormDialog::setNote(const QString &note)
 {
-    m_message->setText(note);
-    colourText(*m_message, theme().textMuted);
-    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(true);
+    m_fault.clear();
+    m_note = note;
+    say();
+}
+
+void FormDialog::say()
+{
+    QString wrong;
+    for (auto refusal = m_refusals.begin(); refusal != m_refusals.end() && wrong.isEmpty(); ++refusal)
+        wrong = (*refusal)();
+    if (wrong.isEmpty())
+        wrong = m_fault;
+    m_message->setText(wrong.isEmpty() ? m_note : wrong);
+    colourText(*m_message, wrong.isEmpty() ? theme().textMuted : theme().bad);
+    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(wrong.isEmpty());
 }
 
 } // namespace trainyard

@@ -1,12 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A form with OK and Cancel, the common frame of the map's editors: one line below the fields says what is wrong, and OK
-// waits until nothing is. GUI thread.
+// A form with OK and Cancel, the common frame of the map's editors: one line below the fields says what is wrong or refused,
+// and OK waits until nothing is. GUI thread.
 
 #include <QDialog>
 #include <QHash>
 
+#include <functional>
 #include <optional>
+#include <vector>
 
 class QDialogButtonBox;
 class QDoubleSpinBox;
@@ -32,16 +34,20 @@ protected:
     /// What the field stands for: the figure that it was made with, to the last digit, until another one is shown.
     [[nodiscard]] double number(const QDoubleSpinBox &box) const;
     [[nodiscard]] int count(const QSpinBox &box) const;
-    /// A sentence on what is wrong; empty = OK may be pressed.
+    /// A sentence on what is wrong; empty = OK may be pressed. What a field refuses comes before it.
     void setFault(const QString &fault);
     /// A quiet sentence, such as where a suggested figure comes from.
     void setNote(const QString &note);
 
 private:
+    void say();
+
     struct Start {
         double given = 0, shown = 0;       // a field rounds and clips what it is given
     };
     QHash<const QObject *, Start> m_starts;
+    std::vector<std::function<QString()>> m_refusals;   // of the fields, in their order
+    QString m_fault, m_note;
     QFormLayout *m_form;
     QLabel *m_message;
     QDialogButtonBox *m_buttons;

@@ -3,6 +3,7 @@
 
 #include "core/catalogue/catalogue.h"
 #include "models/text/format.h"
+#include "views/cluster/dialogs/usual_drives.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -15,8 +16,6 @@ namespace trainyard {
 
 namespace {
 
-/// What a node that gets drives here starts from, to be overtyped: round figures of four PCIe 4.0 drives.
-const Ssd kFirstDrives{20, 26, 2.4, 0, 1, 1, 1, {}};
 const Host kFirstHost{1024, 0, {}};
 
 } // namespace
@@ -47,7 +46,12 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
     addHost();
     connect(m_gpu, &QComboBox::currentTextChanged, this, &PoolEditor::check);
     connect(m_nodes, &QSpinBox::valueChanged, this, &PoolEditor::check);
-    connect(m_gpusPerNode, &QSpinBox::valueChanged, this, &PoolEditor::check);
+    for (QSpinBox *box : {m_gpusPerNode, m_sharing})
+        connect(box, &QSpinBox::valueChanged, this, &PoolEditor::check);
+    for (QDoubleSpinBox *box : {m_write, m_read})
+        connect(box, &QDoubleSpinBox::valueChanged, this, &PoolEditor::check);
+    connect(m_hasDrives, &QCheckBox::toggled, this, &PoolEditor::check);
+    connect(m_hasHost, &QCheckBox::toggled, this, &PoolEditor::check);
     check();
 }
 
@@ -96,7 +100,7 @@ Host PoolEditor::host() const
 
 void PoolEditor::addDrives()
 {
-    const Ssd now = m_before.ssd.value_or(kFirstDrives);
+    const Ssd now = m_before.ssd.value_or(usualDrives());
     m_hasDrives = new QCheckBox(QStringLiteral("Drives for activations and optimizer states"), this);
     m_hasDrives->setChecked(m_before.ssd.has_value());
     form().addRow(m_hasDrives);
@@ -116,6 +120,9 @@ void PoolEditor::addDrives()
                                            "and its warranty ends. Activations are needed for seconds; anything else on the drive is not safe. 1 keeps the rating."));
     m_sharing = addCount(QStringLiteral("GPUs a PCIe switch"), now.gpusSharing, 1, 1024);
     m_sharing->setToolTip(QStringLiteral("GPUs that share one PCIe link on the way to the drives: each gets its part of it when all move at once."));
+    if (!m_before.ssd)
+        for (QWidget *box : std::initializer_list<QWidget *>{m_write, m_read, m_endurance, m_drivesPrice})
+            box->setToolTip((box->toolTip() + u'\n' + QLatin1String(kUsualDriveSource)).trimmed());
     connect(m_hasDrives, &QCheckBox::toggled, this, &PoolEditor::showDrives);
     showDrives(m_hasDrives->isChecked());
 }
@@ -148,10 +155,23 @@ void PoolEditor::showHost(bool shown)
     adjustSize();
 }
 
+QString PoolEditor::fault() const
+{
+    if (chosen() < 0)
+        return QStringLiteral("No GPU of the catalogue is called “%1”.").arg(m_gpu->currentText());
+    if (!m_hasDrives->isChecked())
+        return {};
+    if (!(number(*m_write) > 0) || !(number(*m_read) > 0))
+        return QStringLiteral("Drives that write or read 0 GB/s cannot hold what leaves a GPU: give both rates, or take the drives away.");
+    if (m_sharing->value() > m_gpusPerNode->value())
+        return QStringLiteral("%1 GPUs cannot share a PCIe switch where a node has %2.").arg(m_sharing->value()).arg(m_gpusPerNode->value());
+    return {};
+}
+
 void PoolEditor::check()
 {
-    if (chosen() < 0) {
-        setFault(QStringLiteral("No GPU of the catalogue is called “%1”.").arg(m_gpu->currentText()));
+    if (const QString wrong = fault(); !wrong.isEmpty()) {
+        setFault(wrong);
         return;
     }
     const GpuSpec *gpu = builtinCatalogue().gpu(pool().gpu);

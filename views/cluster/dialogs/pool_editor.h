@@ -26,6 +26,7 @@ private:
     [[nodiscard]] Ssd drives() const;
     [[nodiscard]] Host host() const;
     void check();
+    [[nodiscard]] QString fault() const;
     [[nodiscard]] int chosen() const;      // entry of the list; -1 where the text is none
 
     Pool m_before;
