@@ -5,6 +5,8 @@
 #include <QCoreApplication>
 #include <QRegularExpression>
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -14,13 +16,16 @@ QString tr(const char *text)
     return QCoreApplication::translate("Options", text);
 }
 
+constexpr int kLongestSide = 8192;     // a picture of that square takes 256 MiB
+
 std::optional<QSize> parseSize(const QString &text)
 {
     static const QRegularExpression pattern(QStringLiteral("^(\\d{2,5})x(\\d{2,5})$"));
     const auto match = pattern.match(text);
     if (!match.hasMatch())
         return std::nullopt;
-    return QSize(match.captured(1).toInt(), match.captured(2).toInt());
+    const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
+    return std::max(size.width(), size.height()) <= kLongestSide ? std::optional(size) : std::nullopt;
 }
 
 std::optional<ThemeKind> parseTheme(const QString &name)
@@ -65,7 +70,7 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     if (parser.isSet(size)) {
         const auto parsed = parseSize(parser.value(size));
         if (!parsed)
-            return std::unexpected(tr("--size %1: expected WIDTHxHEIGHT such as 1440x900").arg(parser.value(size)));
+            return std::unexpected(tr("--size %1: expected WIDTHxHEIGHT such as 1440x900, each from 10 to %2").arg(parser.value(size)).arg(kLongestSide));
         options.size = *parsed;
     }
     options.showsValidation = parser.value(page) == QStringLiteral("validation");

@@ -78,6 +78,9 @@ private slots:
     {
         QCOMPARE(run({"--size", "big"}).code, 2);
         QVERIFY(run({"--size", "big"}).errors.contains("1440x900"));
+        const Ended large = run({"--screenshot", m_folder.filePath("large.png"), "--size", "99999x99999"});
+        QCOMPARE(large.code, 2);
+        QVERIFY2(large.errors.contains("8192"), qPrintable(large.errors));
         QVERIFY(run({"--theme", "pink"}).errors.contains("high-contrast"));
         QCOMPARE(run({"--no-such"}).code, 2);
     }
