@@ -164,8 +164,10 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
         table.iterationTime = (*now)->metrics.iterationTime;
         table.utilization = busyShare((*now)->metrics);
         table.feasible = (*now)->feasible();
-        if ((*now)->metrics.memory)
+        if ((*now)->metrics.memory) {
             table.memoryBytes = fullestBytes(*(*now)->metrics.memory);
+            table.fits = (*now)->metrics.memory->fits;
+        }
     }
     auto published = Clock::now();
     const auto evaluateOne = [&](const Alternative &alternative) {

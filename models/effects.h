@@ -44,6 +44,7 @@ struct EffectTable {
     std::optional<double> utilization;     // of that plan, prefill in bubbles included
     double memoryBytes = 0;                // of that plan's fullest GPU; 0 = unknown
     bool feasible = false;                 // of that plan
+    bool fits = true;                      // its memory
     std::map<std::string, Effect> strategies;   // by Alternative::id, as far as evaluated
     std::vector<RankedPart> parts;         // better parts that help, largest gain first
     bool complete = false;                 // nothing more will come for this plan

@@ -88,7 +88,7 @@ void EffectCombo::setEffect(int index, const EffectText &effect, const QString &
     setItemData(index, int(effect.ink), kInkRole);
     if (!tip.isEmpty())
         setItemData(index, tip, Qt::ToolTipRole);
-    setItemData(index, tr("%1, %2").arg(itemText(index), effect.text), Qt::AccessibleTextRole);
+    setItemData(index, effect.text.isEmpty() ? itemText(index) : tr("%1, %2").arg(itemText(index), effect.text), Qt::AccessibleTextRole);
 }
 
 EffectText EffectCombo::effect(int index) const

@@ -5,34 +5,106 @@
 
 #include <QObject>
 
+#include <algorithm>
 #include <cmath>
 
 namespace trainyard {
 
-EffectText effectText(const Effect &effect)
+namespace {
+
+int direction(double change)
 {
-    if (!effect.iterationTime)
-        return {QObject::tr("not possible"), Ink::Faint};
-    if (!effect.fits)
-        return {effect.memoryBytes > 0 ? QObject::tr("%1, does not fit").arg(formatBytes(effect.memoryBytes)) : QObject::tr("does not fit"), Ink::Bad};
-    if (!effect.feasible)
-        return {QObject::tr("not feasible"), Ink::Bad};
-    if (!effect.change)
-        return {formatSeconds(*effect.iterationTime), Ink::Muted};
-    if (std::abs(*effect.change) < kNoChange)
-        return {QObject::tr("±0"), Ink::Faint};
-    return {formatChange(1, 1 + *effect.change), *effect.change < 0 ? Ink::Good : Ink::Bad};
+    return std::abs(change) < kNoChange ? 0 : change < 0 ? -1 : 1;
 }
 
-EffectText effectText(const Effect &effect, const QString &value)
+/// A figure with fewer digits: whole from `whole` on, else with one decimal.
+QString rounded(const QString &figure, double whole)
 {
-    EffectText text = effectText(effect);
-    if (effect.iterationTime && !effect.fits)
-        text.text = QObject::tr("%1: does not fit").arg(value);
-    else if (!effect.iterationTime || !effect.feasible)
-        text.text = QObject::tr("%1: %2").arg(value, text.text);
-    else
-        text.text = QStringLiteral("%1 %2").arg(value, text.text);
+    const double number = figure.section(u' ', 0, 0).toDouble();
+    return QString::number(number, 'f', number < whole ? 1 : 0) + u' ' + figure.section(u' ', 1);
+}
+
+QString signedBytes(double more, bool isBrief)
+{
+    const QString size = formatBytes(std::abs(more));
+    return (more < 0 ? QStringLiteral("−") : QStringLiteral("+")) + (isBrief ? rounded(size, 9.95) : size);
+}
+
+QString signedShare(double change, bool isBrief)
+{
+    const QString text = formatChange(1, 1 + change);
+    return isBrief ? text.first(1) + rounded(text.sliced(1), 0.95) : text;
+}
+
+Ink inkOf(int best, int worst)
+{
+    if (best < 0)
+        return worst > 0 ? Ink::Muted : Ink::Good;
+    return worst > 0 ? Ink::Bad : Ink::Faint;
+}
+
+/// What cannot be had at all; empty text where it can.
+EffectText obstacle(const Effect &effect, bool fitsNow)
+{
+    if (!effect.iterationTime)
+        return {QObject::tr("not possible"), Ink::Faint, {}, true};
+    if (!effect.fits && fitsNow)
+        return {effect.memoryBytes > 0 ? QObject::tr("%1, does not fit").arg(formatBytes(effect.memoryBytes)) : QObject::tr("does not fit"), Ink::Bad,
+                QObject::tr("does not fit"), true};
+    if (effect.fits && !effect.feasible)
+        return {QObject::tr("not feasible"), Ink::Bad, {}, true};
+    return {};
+}
+
+EffectText amounts(const Effect &effect, const EffectTable &now, bool tellsBytes)
+{
+    const int time = directionOfTime(effect), bytes = tellsBytes ? directionOfMemory(effect, now) : 0;
+    EffectText text{{}, inkOf(std::min(time, bytes), std::max(time, bytes)), {}};
+    for (const bool isBrief : {false, true}) {
+        QStringList words;
+        if (bytes != 0)
+            words << signedBytes(effect.memoryBytes - now.memoryBytes, isBrief);
+        if (time != 0)
+            words << signedShare(*effect.change, isBrief);
+        (isBrief ? text.brief : text.text) = words.isEmpty() ? QObject::tr("±0") : words.join(u' ');
+    }
+    return text;
+}
+
+} // namespace
+
+int directionOfTime(const Effect &effect)
+{
+    return direction(effect.change.value_or(0));
+}
+
+int directionOfMemory(const Effect &effect, const EffectTable &now)
+{
+    return effect.memoryBytes > 0 && now.memoryBytes > 0 ? direction(effect.memoryBytes / now.memoryBytes - 1) : 0;
+}
+
+EffectText effectText(const Effect &effect)
+{
+    if (EffectText why = obstacle(effect, true); !why.text.isEmpty())
+        return why;
+    if (!effect.change)
+        return {formatSeconds(*effect.iterationTime), Ink::Muted};
+    return amounts(effect, {}, false);
+}
+
+EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus focus)
+{
+    if (EffectText why = obstacle(effect, now.fits); !why.text.isEmpty())
+        return why;
+    if (!effect.change && directionOfMemory(effect, now) == 0)
+        return {formatSeconds(*effect.iterationTime), Ink::Muted};
+    if (now.fits)
+        return focus == EffectFocus::Utilization ? utilizationText(effect, now.utilization) : amounts(effect, now, focus == EffectFocus::Memory);
+    EffectText text = amounts(effect, now, true);
+    const QString mark = effect.fits ? QStringLiteral(" ✓") : QStringLiteral(" ✕");
+    text.text += mark;
+    text.brief += mark;
+    text.ink = effect.fits ? Ink::Good : Ink::Muted;
     return text;
 }
 
@@ -45,20 +117,6 @@ EffectText utilizationText(const Effect &effect, std::optional<double> utilizati
         return {QObject::tr("±0"), Ink::Faint};
     const QString size = QString::number(std::abs(points), 'f', std::abs(points) < 9.95 ? 1 : 0);
     return {QObject::tr("%1%2 pt use").arg(points < 0 ? QStringLiteral("−") : QStringLiteral("+"), size), points > 0 ? Ink::Good : Ink::Bad};
-}
-
-EffectText memoryText(const Effect &effect, double bytesNow)
-{
-    const EffectText time = effectText(effect);
-    if (!effect.iterationTime || effect.memoryBytes <= 0 || bytesNow <= 0 || !effect.fits || !effect.feasible)
-        return time;
-    const double more = effect.memoryBytes - bytesNow;
-    const bool isSame = std::abs(more) < 0.0005 * bytesNow;
-    if (isSame)
-        return time;
-    const QString bytes = (more < 0 ? QStringLiteral("−") : QStringLiteral("+")) + formatBytes(std::abs(more));
-    const bool isFree = !effect.change || std::abs(*effect.change) < kNoChange;
-    return {isFree ? bytes : QStringLiteral("%1 %2").arg(bytes, time.text), isFree ? (more < 0 ? Ink::Good : Ink::Bad) : Ink::Muted};
 }
 
 QString utilizationSentence(const Effect &effect, std::optional<double> utilizationNow)

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An effect in two or three words and the ink to write them in: "−2.1 %", "84 GB, does not fit". Pure functions.
+// An effect in two or three words and the ink to write them in: "−2.1 %", "−12.3 GB +4.5 %", "84 GB, does not fit". Green is
+// what is better and no worse, red what is worse and no better, or leads from fitting to not fitting. Pure functions.
 
 #include "models/effects.h"
 #include "views/panels/text_line.h"
@@ -10,20 +11,28 @@ namespace trainyard {
 struct EffectText {
     QString text;
     Ink ink = Ink::Muted;
+    QString brief = {};            // with two digits, where `text` has no room; may be empty
+    bool isRefusal = false;        // it cannot be had
 };
 
-/// In a list, beside the value it belongs to.
+/// What a switch is for, which its effect has to tell.
+enum class EffectFocus { Time, Memory, Utilization };
+
+/// Of a part that is bettered: the iteration alone, or what the fullest GPU would hold where that is too much.
 [[nodiscard]] EffectText effectText(const Effect &effect);
-/// Beside a control, naming the value: "ZB-H1 −2.1 %", "2: does not fit".
-[[nodiscard]] EffectText effectText(const Effect &effect, const QString &value);
+/// Of a switch, against the plan of the table. Bytes are told where the switch is about memory, and everywhere as long as the
+/// plan does not fit: then "✓" marks what makes it fit, "✕" what does not.
+[[nodiscard]] EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus focus);
 /// Of what fills idle time: "+47 pt use", the points of GPU utilization that it adds.
 [[nodiscard]] EffectText utilizationText(const Effect &effect, std::optional<double> utilizationNow);
-/// Of what frees memory: "−12.3 GB +4.5 %", what the fullest GPU holds more or less, and the iteration.
-[[nodiscard]] EffectText memoryText(const Effect &effect, double bytesNow);
 /// The whole story, for a tooltip: "Iteration 11.8 s → 11.6 s. Fullest GPU 71 of 80 GB."
 [[nodiscard]] QString effectSentence(const Effect &effect, std::optional<double> iterationNow);
 /// "GPUs at work 45 % → 92 %."; empty where either is unknown.
 [[nodiscard]] QString utilizationSentence(const Effect &effect, std::optional<double> utilizationNow);
+
+/// -1, 0 or +1: less, as much, or more. Changes that are smaller than kNoChange are none.
+[[nodiscard]] int directionOfTime(const Effect &effect);
+[[nodiscard]] int directionOfMemory(const Effect &effect, const EffectTable &now);
 
 /// Changes smaller than this share are written as "±0".
 inline constexpr double kNoChange = 0.0005;

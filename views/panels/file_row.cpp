@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/file_row.h"
 
+#include "views/panels/strategy_entries.h"
 #include "views/panels/text_line.h"
 #include "views/theme/theme.h"
 
@@ -21,9 +22,9 @@ FileRow::FileRow(const QString &name, const QString &explanation, const QString 
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(Theme::kGap);
-    layout->addWidget(label, 32);
-    layout->addWidget(m_button, 38);
-    layout->addStretch(30);
+    layout->addWidget(label, kNameShare);
+    layout->addWidget(m_button, kControlShare);
+    layout->addStretch(kEffectShare);
     setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9);   // as the rows around it
     for (QWidget *w : {static_cast<QWidget *>(label), static_cast<QWidget *>(m_button)})
         w->setSizePolicy(QSizePolicy::Ignored, w->sizePolicy().verticalPolicy());

@@ -110,9 +110,9 @@ NumberRow::NumberRow(const StrategyEntry &entry, const QString &name, const QStr
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(Theme::kGap);
-    layout->addWidget(label, 32);
-    layout->addWidget(m_box, 38);
-    layout->addStretch(30);
+    layout->addWidget(label, kNameShare);
+    layout->addWidget(m_box, kControlShare);
+    layout->addStretch(kEffectShare);
     setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9);   // as the rows around it
     for (QWidget *w : {static_cast<QWidget *>(label), static_cast<QWidget *>(m_box)})
         w->setSizePolicy(QSizePolicy::Ignored, w->sizePolicy().verticalPolicy());

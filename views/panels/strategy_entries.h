@@ -34,4 +34,7 @@ struct StrategyEntry {
 
 [[nodiscard]] std::span<const StrategyEntry> strategyEntries();
 
+/// How the width of a row is shared.
+inline constexpr int kNameShare = 31, kControlShare = 31, kEffectShare = 38;
+
 } // namespace trainyard

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/strategy_row.h"
 
+#include "models/plan_step.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/effect_text.h"
 #include "views/theme/switch_button.h"
@@ -10,6 +11,8 @@
 #include <QLineEdit>
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace trainyard {
@@ -17,6 +20,8 @@ namespace trainyard {
 namespace {
 
 QString text(const std::string &s) { return QString::fromStdString(s); }
+
+QString markOf(bool changesTraining) { return changesTraining ? QStringLiteral("≠ ") : QString(); }
 
 } // namespace
 
@@ -27,7 +32,7 @@ StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const 
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(Theme::kGap);
     m_name->setToolTip(explanation);
-    layout->addWidget(m_name, 32);
+    layout->addWidget(m_name, kNameShare);
     auto *cell = new QHBoxLayout;
     if (entry.control != Control::Switch) {
         m_list = new EffectCombo(this);
@@ -41,9 +46,9 @@ StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const 
         cell->addWidget(m_switch);
         cell->addStretch();
     }
-    layout->addLayout(cell, 38);
+    layout->addLayout(cell, kControlShare);
     m_effect->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    layout->addWidget(m_effect, 30);
+    layout->addWidget(m_effect, kEffectShare);
     setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9);
     for (int i = 0; i < layout->count(); ++i)
         if (QWidget *w = layout->itemAt(i)->widget())
@@ -126,17 +131,37 @@ void StrategyRow::fillControl()
     m_filling = false;
 }
 
+struct StrategyRow::Value {
+    const Alternative *alternative;
+    const Effect *effect;
+    bool changesTraining;
+    bool isBound;                          // no recommendation
+    std::optional<PinnedData> pinned;      // why it is not possible
+};
+
+std::optional<StrategyRow::Value> StrategyRow::value(const Alternative &alternative, const EffectTable *effects) const
+{
+    if (!effects || !effects->plan || alternative.isCurrent || !alternative.plan)
+        return std::nullopt;
+    const auto known = effects->strategies.find(alternative.id);
+    if (known == effects->strategies.end())
+        return std::nullopt;
+    const Effect &effect = known->second;
+    return Value{&alternative, &effect, changesTraining(*effects->plan, *alternative.plan), isBound(*alternative.plan),
+                 effect.iterationTime ? std::nullopt : pinnedData(*alternative.plan)};
+}
+
 void StrategyRow::setEffects(const EffectTable *effects, bool stale)
 {
     m_effect->setDimmed(stale);
-    if (m_list) {
-        for (int i = 0; i < int(m_alternatives.size()); ++i) {
-            const Alternative &a = m_alternatives[i];
-            const auto known = effects ? effects->strategies.find(a.id) : decltype(effects->strategies.find(a.id)){};
-            if (effects && known != effects->strategies.end() && !a.isCurrent)
-                m_list->setEffect(i, shortText(known->second, *effects), sentence(known->second, *effects));
-            else if (a.plan)
-                m_list->setEffect(i, {}, {});
+    for (int i = 0; m_list && i < int(m_alternatives.size()); ++i) {
+        const Alternative &a = m_alternatives[std::size_t(i)];
+        if (const auto known = value(a, effects)) {
+            EffectText shown = words(*known, *effects);
+            shown.text.prepend(markOf(known->changesTraining));
+            m_list->setEffect(i, shown, sentence(*known, *effects));
+        } else {
+            m_list->setEffect(i, {}, {});   // the reason why it is blocked stays as its tooltip
         }
     }
     showEffect(effects);
@@ -144,55 +169,71 @@ void StrategyRow::setEffects(const EffectTable *effects, bool stale)
 
 void StrategyRow::showEffect(const EffectTable *effects)
 {
-    const Alternative *best = nullptr;
-    const Effect *effect = nullptr;
+    std::optional<Value> best;
     for (const Alternative &a : m_alternatives) {
-        if (!effects || a.isCurrent || !a.plan)
-            continue;
-        const auto known = effects->strategies.find(a.id);
-        if (known != effects->strategies.end() && (!effect || isBetter(known->second, *effect))) {
-            best = &a;
-            effect = &known->second;
-        }
+        const auto known = value(a, effects);
+        if (known && !known->isBound && (!best || isBetter(*known, *best, *effects)))
+            best = known;
     }
-    if (!effect) {
+    if (!best) {
         m_effect->setText({});
         m_effect->setToolTip({});
         return;
     }
-    EffectText shown = shortText(*effect, *effects);
-    const QString value = text(best->label).section(QStringLiteral(" · "), 0, 0);
-    if (!m_switch && (m_entry.isForUtilization || (m_entry.isForMemory && effect->iterationTime && effect->fits && effect->feasible)))
-        shown.text = QStringLiteral("%1 %2").arg(value, shown.text);
-    else if (!m_switch)
-        shown = effectText(*effect, value);
-    m_effect->setText(shown.text);
-    m_effect->setShortText(effect->iterationTime && !effect->fits ? tr("does not fit") : shortText(*effect, *effects).text);
+    const EffectText shown = words(*best, *effects);
+    QString lead = markOf(best->changesTraining);
+    if (!m_switch)
+        lead += text(best->alternative->label).section(QStringLiteral(" · "), 0, 0) + (shown.isRefusal ? QStringLiteral(": ") : QStringLiteral(" "));
+    const QString brief = shown.brief.isEmpty() ? shown.text : shown.brief;
+    m_effect->setLead(int(lead.trimmed().size()));
+    m_effect->setText(lead + (shown.isRefusal ? brief : shown.text));
+    m_effect->setShortText(lead + brief);
     m_effect->setInk(shown.ink);
-    m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->sentence), sentence(*effect, *effects)));
+    m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->alternative->sentence), sentence(*best, *effects)));
 }
 
-EffectText StrategyRow::shortText(const Effect &effect, const EffectTable &effects) const
+EffectText StrategyRow::words(const Value &value, const EffectTable &effects) const
 {
-    if (m_entry.isForMemory)
-        return memoryText(effect, effects.memoryBytes);
-    return m_entry.isForUtilization ? utilizationText(effect, effects.utilization) : effectText(effect);
+    const EffectFocus focus = m_entry.isForMemory ? EffectFocus::Memory : m_entry.isForUtilization ? EffectFocus::Utilization : EffectFocus::Time;
+    EffectText shown = effectText(*value.effect, effects, focus);
+    if (value.pinned)
+        shown.text = tr("not with Data %1").arg(value.pinned->replicas);
+    if (shown.ink == Ink::Good && (value.changesTraining || value.isBound))
+        shown.ink = Ink::Muted;
+    return shown;
 }
 
-QString StrategyRow::sentence(const Effect &effect, const EffectTable &effects) const
+QString StrategyRow::sentence(const Value &value, const EffectTable &effects) const
 {
-    const QString iteration = effectSentence(effect, effects.iterationTime);
-    return m_entry.isForUtilization ? QStringList{utilizationSentence(effect, effects.utilization), iteration}.join(u' ').trimmed() : iteration;
-}
-
-/// Better is: feasible before infeasible, then the shorter iteration, or the busier GPUs where that is what it is for.
-bool StrategyRow::isBetter(const Effect &a, const Effect &b) const
-{
-    if (a.feasible != b.feasible)
-        return a.feasible;
+    QStringList sentences;
+    if (value.pinned)
+        sentences << tr("Data is set to %1, which would need %2 GPUs; there are %3. Set Data to auto or to %4 at most.")
+                         .arg(value.pinned->replicas).arg(value.pinned->needed).arg(value.pinned->there).arg(value.pinned->mostReplicas);
     if (m_entry.isForUtilization)
-        return a.utilization.value_or(0) > b.utilization.value_or(0);
-    return a.iterationTime.value_or(1e300) < b.iterationTime.value_or(1e300);
+        sentences << utilizationSentence(*value.effect, effects.utilization);
+    sentences << effectSentence(*value.effect, effects.iterationTime);
+    if (value.changesTraining)
+        sentences << tr("≠ It changes what is learned.");
+    if (value.isBound)
+        sentences << tr("A bound without overheads, not software to be had.");
+    sentences.removeAll(QString());
+    return sentences.join(u' ');
+}
+
+/// Better is: what can be had, and fits; what leaves training as it is; what gains at all; then the shorter iteration (the
+/// busier GPUs where that is what it is for; the smaller memory where neither fits), and the smaller memory where it is as long.
+bool StrategyRow::isBetter(const Value &a, const Value &b, const EffectTable &effects) const
+{
+    const auto rank = [&](const Value &v) {
+        const Effect &effect = *v.effect;
+        const bool isOverfull = effect.iterationTime && !effect.fits && !effects.fits;
+        const int reach = effect.feasible ? 0 : isOverfull ? 1 : effect.iterationTime ? 2 : 3;
+        const int time = directionOfTime(effect), bytes = m_entry.isForMemory || !effects.fits ? directionOfMemory(effect, effects) : 0;
+        const double seconds = effects.iterationTime && effect.change ? std::round(*effect.change / kNoChange) : effect.iterationTime.value_or(1e300);
+        const double first = isOverfull ? effect.memoryBytes : m_entry.isForUtilization ? -effect.utilization.value_or(0) : seconds;
+        return std::tuple(reach, v.changesTraining, std::min(time, bytes) >= 0, first, isOverfull ? seconds : effect.memoryBytes);
+    };
+    return rank(a) < rank(b);
 }
 
 void StrategyRow::choose(int index)

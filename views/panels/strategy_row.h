@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One strategy: name, control (a list, one that any number can be typed into, or a switch where there are two values "off"
-// and "on"), and at the right the effect of the best other value. The values are the alternatives of one group. GUI thread.
+// and "on"), and at the right the effect of the best other value. The values are the alternatives of one group; one that
+// changes what is learned has "≠" before it and is not recommended in green. GUI thread.
 
 #include "core/evaluate/alternatives.h"
 #include "models/effects.h"
@@ -46,9 +47,11 @@ private:
     [[nodiscard]] bool isSameList(const std::vector<Alternative> &other) const;
     void fillControl();
     void showEffect(const EffectTable *effects);
-    [[nodiscard]] EffectText shortText(const Effect &effect, const EffectTable &effects) const;
-    [[nodiscard]] QString sentence(const Effect &effect, const EffectTable &effects) const;
-    [[nodiscard]] bool isBetter(const Effect &a, const Effect &b) const;
+    struct Value;                          // one that can be chosen, with its effect
+    [[nodiscard]] std::optional<Value> value(const Alternative &alternative, const EffectTable *effects) const;
+    [[nodiscard]] EffectText words(const Value &value, const EffectTable &effects) const;
+    [[nodiscard]] QString sentence(const Value &value, const EffectTable &effects) const;
+    [[nodiscard]] bool isBetter(const Value &a, const Value &b, const EffectTable &effects) const;
 
     const StrategyEntry &m_entry;
     QString m_group, m_explanation, m_reached;

@@ -6,6 +6,8 @@
 #include <QEvent>
 #include <QPainter>
 
+#include <algorithm>
+
 namespace trainyard {
 
 QColor inkColor(Ink ink)
@@ -42,6 +44,25 @@ void TextLine::setShortText(const QString &text)
 {
     m_short = text;
     update();
+}
+
+void TextLine::setLead(int characters)
+{
+    m_lead = characters;
+    update();
+}
+
+QString TextLine::shown(int width) const
+{
+    const QFontMetrics metrics = fontMetrics();
+    if (metrics.horizontalAdvance(m_text) <= width)
+        return m_text;
+    const QString &text = m_short.isEmpty() ? m_text : m_short;
+    const QString rest = text.sliced(std::min<qsizetype>(m_lead, text.size()));
+    const int room = width - metrics.horizontalAdvance(rest);
+    if (m_lead > 0 && room >= metrics.horizontalAdvance(QStringLiteral("m…")))
+        return metrics.elidedText(text.first(m_lead), Qt::ElideRight, room) + rest;
+    return metrics.elidedText(text, Qt::ElideRight, width);
 }
 
 void TextLine::setInk(Ink ink)
@@ -94,10 +115,8 @@ void TextLine::paintEvent(QPaintEvent *)
         painter.setOpacity(0.45);
     if (m_wrapped)
         painter.drawText(rect(), int(m_alignment) | Qt::TextWordWrap, m_text);
-    else {
-        const bool fits = m_short.isEmpty() || fontMetrics().horizontalAdvance(m_text) <= width();
-        painter.drawText(rect(), int(m_alignment), fontMetrics().elidedText(fits ? m_text : m_short, Qt::ElideRight, width()));
-    }
+    else
+        painter.drawText(rect(), int(m_alignment), shown(width()));
 }
 
 void TextLine::changeEvent(QEvent *event)

@@ -18,6 +18,10 @@ public:
     void setText(const QString &text);
     /// Shown instead where the text does not fit its line.
     void setShortText(const QString &text);
+    /// As many characters at the beginning of the texts are elided first, so that what follows them can be read.
+    void setLead(int characters);
+    /// What can be read in a line of that width.
+    [[nodiscard]] QString shown(int width) const;
     void setInk(Ink ink);
     void setAlignment(Qt::Alignment alignment);
     void setWrapped(bool wrapped);
@@ -36,6 +40,7 @@ protected:
 
 private:
     QString m_text, m_short;
+    int m_lead = 0;
     Ink m_ink;
     Qt::Alignment m_alignment = Qt::AlignLeft | Qt::AlignVCenter;
     bool m_wrapped = false, m_dimmed = false;

@@ -203,18 +203,79 @@ private slots:
 
     void anEffectOnMemoryNamesWhatItFreesAndWhatItCosts()
     {
+        EffectTable now;
+        now.memoryBytes = 60e9;
         Effect effect;
         effect.iterationTime = 10.4;
         effect.change = 0.04;
         effect.memoryBytes = 48e9;
         effect.capacityBytes = 80e9;
-        QCOMPARE(memoryText(effect, 60e9).text, QStringLiteral("−12.0 GB +4.0 %"));
+        const auto words = [&] { return effectText(effect, now, EffectFocus::Memory); };
+        QCOMPARE(words().text, QStringLiteral("−12.0 GB +4.0 %"));
+        QCOMPARE(words().brief, QStringLiteral("−12 GB +4 %"));
+        QCOMPARE(words().ink, Ink::Muted);     // better in one, worse in the other
+        effect.change = -0.2;
+        QCOMPARE(words().text, QStringLiteral("−12.0 GB −20.0 %"));
+        QCOMPARE(words().ink, Ink::Good);
         effect.change = 0;
-        QCOMPARE(memoryText(effect, 60e9).text, QStringLiteral("−12.0 GB"));
-        QCOMPARE(memoryText(effect, 60e9).ink, Ink::Good);
-        QCOMPARE(memoryText(effect, 40e9).text, QStringLiteral("+8.00 GB"));
-        effect.fits = false;
-        QVERIFY(memoryText(effect, 40e9).text.contains("does not fit"));
+        QCOMPARE(words().text, QStringLiteral("−12.0 GB"));
+        QCOMPARE(words().ink, Ink::Good);
+        now.memoryBytes = 40e9;
+        QCOMPARE(words().text, QStringLiteral("+8.00 GB"));
+        QCOMPARE(words().ink, Ink::Bad);
+        effect.fits = effect.feasible = false;
+        QVERIFY(words().text.contains("does not fit"));
+        QCOMPARE(words().ink, Ink::Bad);
+        now.fits = false;
+        QCOMPARE(words().text, QStringLiteral("+8.00 GB ✕"));
+        QCOMPARE(words().ink, Ink::Muted);
+    }
+
+    /// Worse on both counts stands only where nothing is better on one.
+    void aValueThatIsBetterInOneCountComesFirst()
+    {
+        auto effects = std::make_shared<EffectTable>();
+        effects->plan = m_document->plan();
+        effects->iterationTime = 10;
+        effects->memoryBytes = 60e9;
+        const auto add = [&](const char *id, double change, double bytes) {
+            Effect effect;
+            effect.iterationTime = 10 * (1 + change);
+            effect.change = change;
+            effect.memoryBytes = bytes;
+            effect.capacityBytes = 80e9;
+            effects->strategies[id] = effect;
+        };
+        add("optimizer_offload=interleaved", 0.008, 60.6e9);
+        m_panel->setEffects(std::make_shared<EffectTable>(*effects));
+        QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->text(), QStringLiteral("host, interleaved +600 MB +0.8 %"));
+        QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->ink(), Ink::Bad);
+        add("optimizer_offload=host", 0.3, 40e9);
+        m_panel->setEffects(effects);
+        QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->text(), QStringLiteral("host memory −20.0 GB +30.0 %"));
+        QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->ink(), Ink::Muted);
+    }
+
+    void drivesThatAreOfNoUseAnyMoreLoseTheirEffect()
+    {
+        auto effects = std::make_shared<EffectTable>();
+        effects->plan = m_document->plan();
+        effects->iterationTime = 10;
+        Effect drives;
+        drives.iterationTime = 9;
+        drives.change = -0.1;
+        effects->strategies["activation_offload=ssd"] = drives;
+        m_panel->setEffects(effects);
+        EffectCombo *list = m_panel->row("activation_offload")->list();
+        QCOMPARE(list->effect(list->findText("drives")).text, QStringLiteral("−10.0 %"));
+        Plan slow = plan();
+        for (Datacenter &site : slow.cluster.datacenters)
+            site.pools[0].ssd->writeGBps = 0;
+        m_document->apply(handmade::shared(slow), QStringLiteral("0 GB/s"));
+        QVERIFY(!list->model()->index(list->findText("drives"), 0).flags().testFlag(Qt::ItemIsEnabled));
+        QVERIFY(list->effect(list->findText("drives")).text.isEmpty());
+        QVERIFY(m_panel->row("activation_offload")->effectLine()->text().isEmpty());
+        QVERIFY(list->itemData(list->findText("drives"), Qt::ToolTipRole).toString().contains("drives"));
     }
 
     void theRowsEffectIsOnMemory()

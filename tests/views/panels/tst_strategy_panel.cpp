@@ -103,8 +103,98 @@ private slots:
         QCOMPARE(schedule->ink(), Ink::Good);
         TextLine *microBatch = p->row("micro_batch")->effectLine();
         QCOMPARE(microBatch->text(), QStringLiteral("2: does not fit"));
-        QCOMPARE(microBatch->ink(), Ink::Bad);
+        QCOMPARE(microBatch->ink(), Ink::Bad);   // the plan fits, and would not
         QVERIFY(p->row("recompute")->effectLine()->text().isEmpty());
+    }
+
+    void whereNothingFitsEveryRowShowsWhatItFrees()
+    {
+        const auto p = panel();
+        auto table = std::make_shared<EffectTable>();
+        table->plan = m_plan;
+        table->iterationTime = 10;
+        table->memoryBytes = 100e9;
+        table->fits = false;
+        Effect two = effect(-0.03, false), four = effect(0.2), pipeline = effect(0.01, false);
+        two.memoryBytes = 120e9;           // against 100 GB now: 20 more
+        pipeline.memoryBytes = 94e9;
+        table->strategies = {{"micro_batch=2", two}, {"recompute=full", four}, {"pipeline=4", pipeline}};
+        p->setEffects(table);
+        QCOMPARE(p->row("micro_batch")->effectLine()->text(), QStringLiteral("2 +20.0 GB −3.0 % ✕"));
+        QCOMPARE(p->row("micro_batch")->effectLine()->ink(), Ink::Muted);
+        QCOMPARE(p->row("pipeline")->effectLine()->text(), QStringLiteral("4 −6.00 GB +1.0 % ✕"));
+        QCOMPARE(p->row("pipeline")->effectLine()->ink(), Ink::Muted);
+        QCOMPARE(p->row("recompute")->effectLine()->text(), QStringLiteral("full −30.0 GB +20.0 % ✓"));
+        QCOMPARE(p->row("recompute")->effectLine()->ink(), Ink::Good);   // and this one makes it fit
+        EffectCombo *list = p->row("micro_batch")->list();
+        QCOMPARE(list->effect(list->findText("2")).text, QStringLiteral("+20.0 GB −3.0 % ✕"));
+    }
+
+    void whatChangesTrainingIsMarkedAndNeverGreen()
+    {
+        const auto p = panel();
+        auto table = std::make_shared<EffectTable>();
+        table->plan = m_plan;
+        table->iterationTime = 10;
+        table->memoryBytes = 72e9;
+        table->strategies = {{"optimizer=sgd", effect(-0.01)}, {"precision=fp8", effect(-0.3)}, {"precision=fp16", effect(0.001)}};
+        p->setEffects(table);
+        for (const auto &[group, text] : {std::pair{"optimizer", "≠ SGD −2.00 GB −1.0 %"}, std::pair{"precision", "≠ fp8 −30.0 %"}}) {
+            TextLine *line = p->row(group)->effectLine();
+            QCOMPARE(line->text(), QString::fromUtf8(text));
+            QCOMPARE(line->ink(), Ink::Muted);
+            QVERIFY(line->toolTip().contains("changes what is learned"));
+        }
+        EffectCombo *list = p->row("optimizer")->list();
+        QCOMPARE(list->effect(list->findText("SGD")).text, QStringLiteral("≠ −2.00 GB −1.0 %"));
+        QCOMPARE(list->effect(list->findText("SGD")).ink, Ink::Muted);
+    }
+
+    void aBoundIsNoRecommendation()
+    {
+        const auto p = panel();
+        auto table = std::make_shared<EffectTable>();
+        table->plan = m_plan;
+        table->iterationTime = 10;
+        table->strategies = {{"stack=ideal", effect(-0.17)}, {"stack=deepspeed", effect(0.04)}};
+        p->setEffects(table);
+        QCOMPARE(p->row("stack")->effectLine()->text(), QStringLiteral("DeepSpeed ZeRO +4.0 %"));
+        EffectCombo *list = p->row("stack")->list();
+        QCOMPARE(list->effect(list->findText("Ideal")).ink, Ink::Muted);
+        QVERIFY(list->itemData(list->findText("Ideal"), Qt::ToolTipRole).toString().contains("bound"));
+    }
+
+    /// 64 GPUs, tensor 8: with Data 4 a pipeline of 2 takes them all, one of 4 would take 128.
+    void replicasThatAreSetAreNamedAsTheObstacle()
+    {
+        Plan pinned = *m_plan;
+        pinned.parallelism.data = 4;
+        const PlanPtr plan = handmade::shared(pinned);
+        const auto p = panel();
+        p->setPlan(plan);
+        auto table = std::make_shared<EffectTable>();
+        table->plan = plan;
+        table->iterationTime = 10;
+        Effect impossible;
+        impossible.feasible = false;
+        impossible.reason = "4 stages cannot be seated";
+        table->strategies = {{"pipeline=4", impossible}};
+        p->setEffects(table);
+        TextLine *line = p->row("pipeline")->effectLine();
+        QCOMPARE(line->text(), QStringLiteral("4: not with Data 4"));
+        QVERIFY2(line->toolTip().contains("Set Data to auto or to 2 at most"), qPrintable(line->toolTip()));
+    }
+
+    void theNameGivesWayBeforeTheNumbersDo()
+    {
+        TextLine line(QStringLiteral("host, interleaved +629 MB +0.8 %"));
+        line.setFont(uiFont(-1));
+        line.setShortText(QStringLiteral("host, interleaved +629 MB +1 %"));
+        line.setLead(17);
+        const QFontMetrics metrics(line.font());
+        QCOMPARE(line.shown(1000), line.text());
+        const QString shown = line.shown(metrics.horizontalAdvance(QStringLiteral("hosts… +629 MB +1 %")));
+        QVERIFY2(shown.startsWith(u'h') && shown.endsWith(QStringLiteral("… +629 MB +1 %")), qPrintable(shown));
     }
 
     void everyItemOfAListShowsItsEffect()
