@@ -16,12 +16,12 @@ FitSteps::FitSteps(QWidget *parent)
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
-    layout->addWidget(new SectionTitle(tr("Fit this model"), {}, this));
+    layout->addWidget(new PanelHeading(tr("Fit this model"), {}, this));
     m_summary->setWrapped(true);
     m_list->setSpacing(4);
     layout->addWidget(m_summary);
+    layout->addWidget(m_adopt, 0, Qt::AlignLeft);   // above the steps: it stays where it is as they come
     layout->addLayout(m_list);
-    layout->addWidget(m_adopt, 0, Qt::AlignLeft);
     m_adopt->setToolTip(tr("Takes all of these steps at once. Undo takes them back."));
     const QString text = tr("Fit this model");
     connect(m_adopt, &QPushButton::clicked, this, [this, text] { Q_EMIT editCommitted(m_advice->fitting.plan, text); });
@@ -33,14 +33,20 @@ FitSteps::FitSteps(QWidget *parent)
     setVisible(false);
 }
 
-void FitSteps::setAdvice(const MemoryAdvicePtr &advice, bool isApplicable)
+void FitSteps::setAdvice(const MemoryAdvicePtr &advice, bool isApplicable, bool isWanted)
 {
-    m_advice = advice;
-    const bool isNeeded = advice && !advice->fitting.before.fits && (!advice->fitting.steps.empty() || !advice->fitting.summary.empty());
-    setVisible(isNeeded);
-    if (!isNeeded)
-        return;
-    const Fitting &fitting = advice->fitting;
+    const bool isKnown = advice && !advice->fitting.before.fits && (!advice->fitting.steps.empty() || !advice->fitting.summary.empty());
+    const bool isAwaited = isWanted && !isKnown && !(advice && advice->isComplete && isApplicable);
+    m_advice = isKnown ? advice : std::make_shared<const MemoryAdvice>();
+    setVisible(isKnown || isAwaited);
+    showSteps();
+    m_adopt->setVisible(m_advice->isComplete && m_advice->fitting.fits && m_advice->fitting.plan);
+    m_adopt->setEnabled(isApplicable);
+}
+
+void FitSteps::showSteps()
+{
+    const Fitting &fitting = m_advice->fitting;
     m_summary->setText(fitting.summary.empty() ? tr("Climbing the memory ladder, cheapest rung first…") : QString::fromStdString(fitting.summary));
     while (m_steps.size() < fitting.steps.size()) {
         auto *line = new TextLine({}, Ink::Muted, this);
@@ -57,8 +63,6 @@ void FitSteps::setAdvice(const MemoryAdvicePtr &advice, bool isApplicable)
         m_steps[i]->setText(QStringLiteral("%1  %2").arg(i + 1).arg(QString::fromStdString(step.sentence)));
         m_steps[i]->setToolTip(tr("After it: %1 of %2 on the fullest GPU.").arg(formatBytes(double(step.device)), formatBytes(double(step.capacity))));
     }
-    m_adopt->setVisible(advice->isComplete && fitting.fits && fitting.plan);
-    m_adopt->setEnabled(isApplicable);
     m_adopt->setAccessibleName(tr("Fit this model: %n steps", nullptr, int(fitting.steps.size())));
 }
 

@@ -19,8 +19,9 @@ class FitSteps : public QWidget {
 public:
     explicit FitSteps(QWidget *parent = nullptr);
 
-    /// Hidden where there is nothing to fit. `isApplicable`: the advice is of the document's plan.
-    void setAdvice(const MemoryAdvicePtr &advice, bool isApplicable);
+    /// Hidden where there is nothing to fit. `isApplicable`: the advice is of the document's plan. `isWanted`: that plan does
+    /// not fit, so that steps are on their way where there are none yet.
+    void setAdvice(const MemoryAdvicePtr &advice, bool isApplicable, bool isWanted);
     [[nodiscard]] HoverButton *adoptButton() const { return m_adopt; }
     [[nodiscard]] QStringList sentences() const;
 
@@ -30,6 +31,8 @@ Q_SIGNALS:
     void editCancelled();
 
 private:
+    void showSteps();
+
     MemoryAdvicePtr m_advice;
     TextLine *m_summary;
     QVBoxLayout *m_list;

@@ -39,10 +39,10 @@ MemoryDetails::MemoryDetails(QWidget *parent)
     setAccessibleName(tr("What fills this GPU"));
     m_stages->setAccessibleName(tr("Stage"));
     QVBoxLayout *layout = panelLayout(this);
+    layout->addWidget(m_fit);
     layout->addWidget(new PanelHeading(tr("What fills this GPU"), {}, this));
     layout->addWidget(m_stages);
     layout->addWidget(m_parts);
-    layout->addWidget(m_fit);
     layout->addWidget(m_offloadTitle);
     layout->addWidget(m_offload);
     layout->addWidget(m_stepTitle);
@@ -108,17 +108,27 @@ void MemoryDetails::refresh()
     showAdvice();
 }
 
+bool MemoryDetails::fits() const
+{
+    return !m_evaluation || !m_evaluation->metrics.memory || m_evaluation->metrics.memory->fits;
+}
+
+QWidget *MemoryDetails::advice() const
+{
+    return m_buysTitle->isVisibleTo(this) ? static_cast<QWidget *>(m_buysTitle) : m_fit;
+}
+
 void MemoryDetails::showAdvice()
 {
     const bool isApplicable = m_advice && (!m_plan || m_advice->plan == m_plan);
-    m_fit->setAdvice(m_advice, isApplicable);
+    m_fit->setAdvice(m_advice, isApplicable, !fits());
     showOffers(isApplicable);
 }
 
 void MemoryDetails::showOffers(bool isApplicable)
 {
     const bool isModelled = m_evaluation && m_evaluation->metrics.memory;
-    const bool isFree = isModelled && (!m_advice || m_advice->fitting.before.fits);   // else there is none to spend
+    const bool isFree = isModelled && fits() && (!m_advice || m_advice->fitting.before.fits);   // else there is none to spend
     const std::size_t count = m_advice && isFree ? m_advice->offers.size() : 0;
     while (m_offers.size() < count) {
         auto *row = new PartRow(int(m_offers.size()) + 1, this);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What fills the GPU of one stage, largest part first, against what it holds; what activation offload does and costs; and
-// what to do about it: the steps that make the plan fit, or what the free memory buys. GUI thread.
+// what to do about it: the steps that make the plan fit, above all else, or what the free memory buys. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 #include "models/memory_advice.h"
@@ -30,6 +30,8 @@ public:
     void setAdvice(MemoryAdvicePtr advice);
     void setStage(int stage);              // -1: the fullest
 
+    /// What to do about the memory of the plan as it is: the steps that make it fit, or what the free memory buys.
+    [[nodiscard]] QWidget *advice() const;
     [[nodiscard]] FitSteps *fitSteps() const { return m_fit; }
     [[nodiscard]] const std::vector<PartRow *> &offers() const { return m_offers; }
 
@@ -47,6 +49,7 @@ private:
     void refresh();
     void showAdvice();
     void showOffers(bool isApplicable);
+    [[nodiscard]] bool fits() const;       // as evaluated; true where nothing is known
 
     PlanPtr m_plan;
     EvaluationPtr m_evaluation;

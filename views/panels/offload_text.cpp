@@ -37,7 +37,8 @@ std::vector<OffloadLine> movedLines(const OffloadMetrics &offload)
         lines.push_back({QObject::tr("used before it had left"), formatBytes(offload.bytesForwarded), QObject::tr("Taken from the GPU while the store was still on its way, so that nothing is loaded.")});
     lines.push_back({QObject::tr("writing needed"), bandwidth(offload.requiredWriteGBps), QObject::tr("Of one GPU: what leaves, over half the iteration.")});
     lines.push_back({QObject::tr("activation peak"), formatChange(1, 1 - offload.activationPeakReduction), QObject::tr("Against the same plan with all activations on the GPU.")});
-    lines.push_back({QObject::tr("training waits"), formatSeconds(offload.stall), QObject::tr("Seconds of the iteration in which compute waits for activations to return.")});
+    const bool waits = offload.stall > 0;
+    lines.push_back({waits ? QObject::tr("training waits") : QObject::tr("training"), waits ? formatSeconds(offload.stall) : QObject::tr("does not wait"), QObject::tr("Seconds of the iteration in which compute waits for activations to return.")});
     if (offload.layersSwapped + offload.layersRecomputed > 0)
         lines.push_back({QObject::tr("layers"), QObject::tr("%1 stay, %2 swapped, %3 again").arg(offload.layersKept).arg(offload.layersSwapped).arg(offload.layersRecomputed),
                          QObject::tr("What the policy makes of the layers of the stage that would hold most: kept on the GPU, swapped out and in, computed again.")});

@@ -7,12 +7,12 @@
 #include "views/panels/number_row.h"
 #include "views/panels/offload_text.h"
 #include "views/panels/panel_parts.h"
+#include "views/panels/scroll_anchor.h"
 #include "views/panels/strategy_row.h"
 #include "views/theme/theme.h"
 
 #include <QFileInfo>
 #include <QScrollArea>
-#include <QScrollBar>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -86,7 +86,8 @@ void StrategyPanel::addRows()
     rows->setSpacing(1);
     for (const StrategyEntry &entry : strategyEntries()) {
         if (entry.section) {
-            m_sections.push_back({new SectionTitle(tr(entry.section), m_sections.empty() ? tr("effect if switched") : QString(), content), {}});
+            const QString note = m_sections.empty() ? tr("effect if switched") : entry.isForMemory ? tr("≠ changes what is learned") : QString();
+            m_sections.push_back({new SectionTitle(tr(entry.section), note, content), {}});
             rows->addWidget(m_sections.back().title);
         }
         QWidget *row = makeRow(entry, content);
@@ -99,7 +100,7 @@ void StrategyPanel::addRows()
     }
     rows->addStretch(1);
     area->setWidget(content);
-    m_area = area;
+    m_anchor = new ScrollAnchor(area);
     static_cast<QVBoxLayout *>(layout())->addWidget(area, 1);
 }
 
@@ -224,7 +225,7 @@ void StrategyPanel::scrollTo(const std::string &group)
     for (const Section &section : m_sections) {
         const bool isHere = std::ranges::any_of(section.rows, [&](const auto &entry) { return group == entry.first->group; });
         if (isHere)
-            m_area->verticalScrollBar()->setValue(section.title->y());
+            m_anchor->hold(section.title);
     }
 }
 

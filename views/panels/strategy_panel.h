@@ -19,6 +19,7 @@ namespace trainyard {
 
 class FileRow;
 class NumberRow;
+class ScrollAnchor;
 class SectionTitle;
 class StrategyRow;
 class TextLine;
@@ -32,7 +33,7 @@ public:
     void setEvaluation(EvaluationPtr evaluation);   // what "auto" came to, and a model read from a file
     void setEffects(EffectTablePtr effects);
     [[nodiscard]] StrategyRow *row(const std::string &group) const;   // nullptr where the panel has none
-    /// Brings the section of a group to the top.
+    /// Brings the section of a group to the top and keeps it there until someone scrolls.
     void scrollTo(const std::string &group);
 
 Q_SIGNALS:
@@ -56,7 +57,7 @@ private:
     void showWhatApplies();
 
     const Catalogue &m_catalogue;
-    QScrollArea *m_area = nullptr;
+    ScrollAnchor *m_anchor = nullptr;
     PlanPtr m_plan;
     std::pair<PlanPtr, bool> m_listedFor;  // the plan whose alternatives the rows have, and whether its model was known
     EvaluationPtr m_evaluation;

@@ -155,7 +155,7 @@ void addPlanCommands(CommandRegistry &registry, MainWindow &window)
     registry.add({.id = "plan.fit", .group = group, .text = text("&Fit this model into memory"),
                   .run = [&window] {
                       window.showWorkbench();
-                      window.workbench().reveal(window.workbench().memory);
+                      window.workbench().showFitting();
                   }});
     registry.add({.id = "plan.offloadOrNot", .group = group, .text = text("Compare &recompute, offload and keep"),
                   .run = [&window] {

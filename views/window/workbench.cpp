@@ -8,6 +8,7 @@
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
+#include "views/panels/scroll_anchor.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
@@ -87,7 +88,9 @@ void Workbench::arrange()
     m_upper->addTab(scrolled(datacenters), tr("Datacenters"));
     m_lower->addTab(scrolled(why), tr("Why"));
     m_lower->addTab(scrolled(problems), tr("Problems"));
-    m_lower->addTab(scrolled(memory), tr("Memory"));
+    QScrollArea *memoryArea = scrolled(memory);
+    m_memoryAnchor = new ScrollAnchor(memoryArea);
+    m_lower->addTab(memoryArea, tr("Memory"));
     m_right->addWidget(m_upper);
     m_right->addWidget(m_lower);
     m_columns->addWidget(m_left);
@@ -253,7 +256,7 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
     if (plan != m_models.document.plan())
         return;                    // only tried: the rest shows the document's plan again in a moment
     map->setEvaluation(nullptr);
-    timeline->setEvaluation(nullptr);
+    timeline->setFailure(errors.empty() ? tr("no reason is known") : QString::fromStdString(errors.front().what));
     curves->setEvaluation(nullptr);
     why->setEvaluation(nullptr);
     memory->setEvaluation(nullptr);
@@ -297,7 +300,13 @@ void Workbench::showMemory()
     curves->setTab(CurvesPanel::Tab::Rok);
     reveal(strategies);
     strategies->scrollTo("recompute");
+    showFitting();
+}
+
+void Workbench::showFitting()
+{
     reveal(memory);
+    m_memoryAnchor->hold(memory->advice());
 }
 
 void Workbench::resetLayout()

@@ -25,6 +25,7 @@ class MemoryDetails;
 class NumberStrip;
 class ProblemsPanel;
 class RokSearch;
+class ScrollAnchor;
 class StatusLine;
 class StrategyPanel;
 class TabbedCard;
@@ -60,6 +61,8 @@ public:
     void reveal(QWidget *panel);
     /// All that is about memory: its switches, what fills the GPUs, and the curves of recomputing, offloading or keeping.
     void showMemory();
+    /// What to do about the memory: the steps that make the plan fit or, where it does, what the free memory buys.
+    void showFitting();
     void resetLayout();
     [[nodiscard]] QByteArray layoutState() const;
     void restoreLayout(const QByteArray &state);
@@ -94,6 +97,7 @@ private:
     std::pair<int, int> m_insets{-1, -1};
     QSplitter *m_columns, *m_left, *m_right;
     TabbedCard *m_upper, *m_lower;         // of the right column
+    ScrollAnchor *m_memoryAnchor = nullptr;
 };
 
 } // namespace trainyard
