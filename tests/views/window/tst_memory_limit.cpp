@@ -137,7 +137,7 @@ private slots:
         f.settle();
         QVERIFY(f.bridge.evaluation()->metrics.memory->fits);
         QCOMPARE(f.document.undoStack().undoText(), QStringLiteral("Fit this model"));
-        QTRY_VERIFY(!steps->isVisible());
+        QTRY_VERIFY_WITH_TIMEOUT(!steps->isVisible(), 60000);
     }
 
     void whereThePlanFitsFittingShowsWhatTheFreeMemoryBuys()
