@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/alternatives_internal.h"
+#include "core/memory/off_gpu.h"
 #include "core/plan/plan_io.h"
 
-#include <algorithm>
 #include <set>
 
 namespace trainyard {
@@ -56,13 +56,6 @@ void addPartialRecompute(std::vector<Alternative> &out, const Plan &plan)
              [](Plan &p, bool on) { p.memory.recomputeNorms = on; });
     addGroup(out, plan, "recompute_activation_function", "Recompute activation function", onOff(blocked), plan.memory.recomputeActivationFunction,
              [](Plan &p, bool on) { p.memory.recomputeActivationFunction = on; });
-}
-
-bool allHaveDrives(const Cluster &cluster)
-{
-    return std::ranges::all_of(cluster.datacenters, [](const Datacenter &site) {
-        return std::ranges::all_of(site.pools, [](const Pool &pool) { return pool.ssd && pool.ssd->writeGBps > 0 && pool.ssd->readGBps > 0; });
-    });
 }
 
 void addStatesOffGpu(std::vector<Alternative> &out, const Plan &plan)

@@ -6,6 +6,7 @@
 #include "core/evaluate/confidence.h"
 #include "core/evaluate/metrics.h"
 #include "core/evaluate/problems.h"
+#include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/place.h"
 #include "core/prefill/bubble_fill.h"
@@ -47,16 +48,18 @@ struct Candidate {                 // one placement, run through cost, schedule 
     Timeline timeline;
     OffloadedMemory offloaded;
     std::vector<StageMemory> memory;
-    [[nodiscard]] bool fits() const
-    {
-        return std::all_of(memory.begin(), memory.end(), [](const StageMemory &m) { return m.fits(); });
-    }
+    bool fits = true;              // GPUs and the nodes' main memory
 };
 
 /// A placement that fits beats one that does not; then the shorter iteration wins.
 bool isBetter(const Candidate &a, const Candidate &b)
 {
-    return a.fits() != b.fits() ? a.fits() : a.timeline.duration < b.timeline.duration;
+    return a.fits != b.fits ? a.fits : a.timeline.duration < b.timeline.duration;
+}
+
+bool fits(const Workload &workload, const std::vector<StageMemory> &memory)
+{
+    return std::ranges::all_of(memory, &StageMemory::fits) && std::ranges::all_of(hostMemory(workload, memory), &HostMemory::fits);
 }
 
 class Evaluating {
@@ -140,7 +143,8 @@ private:
         adoptOrder(costs->iteration, *timeline);
         OffloadedMemory offloaded = offloadedMemory(m_workload, *costs, *timeline);
         std::vector<StageMemory> memory = stageMemory(m_workload, *costs, offloaded);
-        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(offloaded), std::move(memory)};
+        const bool isEnough = fits(m_workload, memory);
+        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(offloaded), std::move(memory), isEnough};
     }
 
     void fill(Evaluation &evaluation, Candidate candidate)

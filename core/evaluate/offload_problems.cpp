@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 
 namespace trainyard {
 
@@ -36,31 +35,6 @@ bool addMissingDrives(std::vector<Problem> &problems, const Workload &workload, 
                             poolKey(at.first, at.second, rates.nodeWrite ? "ssd" : "host"), {}});
     }
     return !named.empty();
-}
-
-/// All GPUs of the fullest node at once against the memory of a node, where the plan says how much that is.
-void addHostMemory(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
-{
-    std::map<std::tuple<int, int, int>, double> nodes;
-    for (const GpuRun &run : workload.layout.runs) {
-        const int size = workload.pool({run.datacenter, run.pool}).gpusPerNode;
-        for (int gpu = run.firstGpu; gpu < run.firstGpu + run.gpus; ++gpu)
-            nodes[{run.datacenter, run.pool, gpu / size}] += double(evaluation.metrics.memory->perStage[std::size_t(run.stage)].offloaded);
-    }
-    std::map<std::pair<int, int>, double> fullest;
-    for (const auto &[node, bytes] : nodes) {
-        double &most = fullest[{std::get<0>(node), std::get<1>(node)}];
-        most = std::max(most, bytes);
-    }
-    constexpr double kGib = 1024.0 * 1024 * 1024;
-    for (const auto &[at, bytes] : fullest) {
-        const Pool &pool = workload.pool({at.first, at.second});
-        if (pool.host && pool.host->memoryGib > 0 && bytes > pool.host->memoryGib * kGib)
-            problems.push_back({Severity::Blocking,
-                                "Activations of a node of pool " + pool.id + " take " + std::to_string(std::llround(bytes / kGib)) + " GiB of its "
-                                    + std::to_string(std::llround(pool.host->memoryGib)) + " GiB of host memory",
-                                poolKey(at.first, at.second, "host.memory_gib"), {}});
-    }
 }
 
 void addRetention(std::vector<Problem> &problems, const Workload &workload)
@@ -199,8 +173,6 @@ void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evalua
     addPolicy(problems, *workload.plan, offload);
     if (!isMissing && offload && settings.fraction.value_or(1) > 0)
         addEffect(problems, evaluation, *workload.plan, *offload);
-    if (settings.target == ActivationOffload::Host && evaluation.metrics.memory)
-        addHostMemory(problems, evaluation, workload);
     if (settings.target == ActivationOffload::Ssd)
         addRetention(problems, workload);
     if (offload)

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a plan that offloads activations should be told: nothing can leave, host memory runs over, drives at a risk.
+// What a plan that offloads activations should be told: nothing can leave, drives at a risk.
 
 #include "core/evaluate/evaluation.h"
 #include "core/placement/resolve.h"

@@ -2,10 +2,11 @@
 #include "core/evaluate/problems.h"
 
 #include "core/cost/stage_coster.h"
+#include "core/evaluate/memory_problems_internal.h"
 #include "core/evaluate/offload_problems.h"
 #include "core/evaluate/state_problems_internal.h"
 #include "core/evaluate/wan_notes.h"
-#include "core/ladder/fit.h"
+#include "core/ladder/footprint.h"
 #include "core/placement/seating.h"
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
@@ -18,11 +19,6 @@
 namespace trainyard {
 
 namespace {
-
-std::string gigabytes(double bytes)
-{
-    return std::to_string(std::llround(bytes / 1e9)) + " GB";
-}
 
 template <class Change>
 Fix fixOf(const Plan &plan, std::string label, Change change)
@@ -40,59 +36,6 @@ void keepFeasible(std::vector<Fix> &fixes, const Catalogue &catalogue, std::size
             kept.push_back(std::move(fix));
     }
     fixes = std::move(kept);
-}
-
-/// Where no single change is enough: the rungs of the memory ladder that are, together.
-std::vector<Fix> ladderFix(const Plan &plan, const Catalogue &catalogue)
-{
-    const Fitting fitting = fitMemory(std::make_shared<const Plan>(plan), catalogue);
-    if (!fitting.fits || fitting.steps.empty())
-        return {};
-    std::string label;
-    for (const LadderStep &step : fitting.steps)
-        label += (label.empty() ? "" : " + ") + step.name;
-    return {{std::move(label), fitting.plan}};
-}
-
-Problem memoryProblem(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
-{
-    const MemoryMetrics &memory = *evaluation.metrics.memory;
-    const StageMemory &fullest = memory.perStage[std::size_t(memory.fullestStage)];
-    const Plan &plan = *workload.plan;
-    Problem problem{Severity::Blocking,
-                    "Stage " + std::to_string(fullest.stage + 1) + " needs " + gigabytes(double(fullest.device)) + " of "
-                        + gigabytes(double(fullest.capacity)) + " a GPU, mostly " + fullest.parts.front().first,
-                    "memory", {}};
-    if (!offerFixes)
-        return problem;
-    std::vector<Fix> fixes;
-    if (plan.memory.recompute == Recompute::None && !workload.stack.flashAttention)
-        fixes.push_back(fixOf(plan, "Recompute attention (selective)", [](Plan &p) { p.memory.recompute = Recompute::Selective; }));
-    if (plan.memory.recompute != Recompute::Full)
-        fixes.push_back(fixOf(plan, "Recompute every layer (full)", [](Plan &p) { p.memory.recompute = Recompute::Full; }));
-    if (plan.workload.microBatch > 1)
-        fixes.push_back(fixOf(plan, "Micro-batch 1", [](Plan &p) { p.workload.microBatch = 1; }));
-    for (int zero = plan.parallelism.zeroStage + 1; zero <= 3; ++zero)
-        fixes.push_back(fixOf(plan, "Shard states further (ZeRO-" + std::to_string(zero) + ")",
-                              [zero](Plan &p) { p.parallelism.zeroStage = zero; }));
-    if (plan.memory.recompute != Recompute::Full && plan.workload.microBatch > 1)
-        fixes.push_back(fixOf(plan, "Micro-batch 1 with full recomputation", [](Plan &p) {
-            p.workload.microBatch = 1;
-            p.memory.recompute = Recompute::Full;
-        }));
-    for (int factor : {2, 4}) {
-        const int stages = plan.parallelism.pipeline * factor;
-        if (stages <= workload.model.layers && plan.placement.stages.empty())
-            fixes.push_back(fixOf(plan, std::to_string(stages) + " pipeline stages", [stages](Plan &p) {
-                p.parallelism.pipeline = stages;
-                p.parallelism.data.reset();
-            }));
-    }
-    keepFeasible(fixes, catalogue, 3);
-    if (fixes.empty())
-        fixes = ladderFix(plan, catalogue);
-    problem.fixes = std::move(fixes);
-    return problem;
 }
 
 void addIdle(std::vector<Problem> &problems, const Evaluation &evaluation)
@@ -217,18 +160,19 @@ void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evalua
                         "schedule", {}});
 }
 
-void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluation)
+void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
     const Plan &plan = *evaluation.plan;
-    const int total = totalMicroBatches(plan);
-    if (total < evaluation.layout.data)
+    if (!everyReplicaHasWork(workload)) {
+        const int total = totalMicroBatches(plan);
         problems.push_back({Severity::Blocking,
                             std::to_string(evaluation.layout.data) + " data-parallel replicas share only " + std::to_string(total) + " micro-batches",
                             "parallelism.data",
                             {fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; })}});
-    const Parallelism &p = plan.parallelism;
-    const int ranks = p.tensor * p.context * evaluation.layout.data;
-    if (evaluation.model.isMoe() && ranks % (p.expert * p.expertTensor) != 0) {
+    }
+    if (!expertsDivideRanks(workload)) {
+        const Parallelism &p = plan.parallelism;
+        const int ranks = p.tensor * p.context * evaluation.layout.data;
         const int fitting = std::gcd(std::gcd(ranks / std::gcd(ranks, p.expertTensor), p.expert), evaluation.model.experts);
         problems.push_back({Severity::Blocking,
                             "Expert parallelism of " + std::to_string(p.expert * p.expertTensor) + " does not divide the " + std::to_string(ranks) + " ranks of a stage",
@@ -242,15 +186,8 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
 std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
 {
     std::vector<Problem> problems;
-    if (const auto &memory = evaluation.metrics.memory) {
-        const StageMemory &fullest = memory->perStage[std::size_t(memory->fullestStage)];
-        if (!memory->fits)
-            problems.push_back(memoryProblem(evaluation, workload, catalogue, offerFixes));
-        else if (double(fullest.device) > 0.95 * double(fullest.capacity))
-            problems.push_back({Severity::Warning,
-                                "Stage " + std::to_string(fullest.stage + 1) + " fills more than 95 % of its GPUs: out of memory is likely", "memory", {}});
-    }
-    addShapeProblems(problems, evaluation);
+    addMemoryProblems(problems, evaluation, workload, catalogue, offerFixes);
+    addShapeProblems(problems, evaluation, workload);
     addBubble(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
     addStandIns(problems, workload);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What may be wrong with states that lie off the GPU: no drives to put them on, too little host memory, a step that no
-// longer belongs to its gradients. For the .cpp files of this folder.
+// What may be wrong with states that lie off the GPU: no drives to put them on, a step that no longer belongs to its
+// gradients. For the .cpp files of this folder.
 
 #include "core/evaluate/evaluation.h"
 #include "core/placement/resolve.h"

@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/footprint.h"
 
+#include "core/cost/cells.h"
 #include "core/cost/iteration_costs.h"
+#include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/place.h"
+#include "core/placement/seating.h"
 #include "core/timeline/simulator.h"
+
+#include <cmath>
 
 namespace trainyard {
 
 namespace {
 
-double share(std::int64_t device, std::int64_t capacity)
+void addHost(Footprint &result, const Workload &workload, const std::vector<StageMemory> &stages)
 {
-    return capacity > 0 ? double(device) / double(capacity) : 1e300;
+    for (const HostMemory &node : hostMemory(workload, stages)) {
+        result.fits = result.fits && node.fits();
+        if (node.isStated() && node.total() / node.capacity > result.hostFill()) {
+            result.host = std::llround(node.total());
+            result.hostCapacity = std::llround(node.capacity);
+        }
+    }
+    result.fits = result.fits && !lacksDrives(workload);
 }
 
 Footprint seated(const Workload &workload, const Costs &costs)
 {
-    Footprint result{true, true, 0, 0};
+    Footprint result{true, true};
     OffloadedMemory offloaded;
     if (!costs.offload.empty()) {   // how much is away at the peak only the timeline knows
         const auto graph = buildPipelineGraph(costs.iteration);
@@ -25,13 +37,16 @@ Footprint seated(const Workload &workload, const Costs &costs)
         if (const auto timeline = graph ? simulate(*graph, simulation) : Expected<Timeline>(std::unexpected(graph.error())); timeline)
             offloaded = offloadedMemory(workload, costs, *timeline);
     }
-    for (const StageMemory &stage : stageMemory(workload, costs, offloaded)) {
+    const std::vector<StageMemory> stages = stageMemory(workload, costs, offloaded);
+    for (const StageMemory &stage : stages) {
         result.fits = result.fits && stage.fits();
-        if (result.capacity == 0 || share(stage.device, stage.capacity) > share(result.device, result.capacity)) {
+        const Footprint ofStage{true, stage.fits(), stage.device, stage.capacity};
+        if (result.capacity == 0 || ofStage.fill() > result.fill()) {
             result.device = stage.device;
             result.capacity = stage.capacity;
         }
     }
+    addHost(result, workload, stages);
     return result;
 }
 
@@ -45,13 +60,14 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue)
         return best;
     for (const PlacementMode mode : candidateModes(*plan)) {
         workload->layout = place(*workload, mode);
-        if (workload->layout.data == 0)
+        if (workload->layout.data == 0 || !everyReplicaHasWork(*workload) || !expertsDivideRanks(*workload))
             continue;
+        formCells(*workload);
         const auto costs = cost(*workload);
         if (!costs)
             continue;
         const Footprint other = seated(*workload, *costs);
-        if (!best.isSeated || share(other.device, other.capacity) < share(best.device, best.capacity))
+        if (!best.isSeated || other.need() < best.need())
             best = other;
         if (best.fits)
             break;

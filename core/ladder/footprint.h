@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether a plan can be seated and fits its GPUs, simulating it only where activations leave the GPU: what searches
-// over memory ask thousands of times.
+// Whether a plan can be seated and fits its GPUs and what its nodes have for all that has left them, simulating it only
+// where activations leave the GPU: what searches over memory ask thousands of times.
 // Pure function of its arguments. Orders that a greedy stage makes as it runs are counted at the most that it may hold.
 
 #include "core/catalogue/catalogue.h"
@@ -11,11 +11,22 @@
 
 namespace trainyard {
 
+/// A GPU that is fuller than this is likely to run out of memory: allocations vary from step to step.
+inline constexpr double kSafeFill = 0.95;
+
 struct Footprint {
-    bool isSeated = false;         // it can be placed and scheduled
-    bool fits = false;             // and every GPU holds its stage
+    bool isSeated = false;         // it can be placed, scheduled and dealt its micro-batches
+    bool fits = false;             // and every GPU holds its stage, every node what has left its GPUs
     std::int64_t device = 0;       // bytes of the fullest GPU: the one with the largest share of its memory taken
     std::int64_t capacity = 0;
+    std::int64_t host = 0;         // main memory of the node that has the largest share of it taken
+    std::int64_t hostCapacity = 0; // 0 where its pool states none, or nothing has left
+
+    [[nodiscard]] double fill() const { return capacity > 0 ? double(device) / double(capacity) : 1e300; }
+    [[nodiscard]] double hostFill() const { return hostCapacity > 0 ? double(host) / double(hostCapacity) : 0; }
+    [[nodiscard]] bool hasRoom() const { return fits && (capacity == 0 || fill() <= kSafeFill); }
+    /// The share of whichever memory is exceeded most: at most 1 where the plan fits.
+    [[nodiscard]] double need() const { return fill() > hostFill() ? fill() : hostFill(); }
 };
 
 /// Of the placement that fits, or else of the one that comes nearest.

@@ -148,7 +148,7 @@ private:
     void judge(const PlanPtr &plan, const std::string &label)
     {
         const Footprint size = footprint(plan, m_catalogue);
-        if (!size.fits) {
+        if (!size.hasRoom()) {
             m_result.tooLarge += size.isSeated;
             return;
         }

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What free memory buys: larger micro-batches, fewer stages, less tensor parallelism, less recomputation, alone and
-// together, where they still fit and train faster on the same GPUs. Every offer is evaluated; nothing is extrapolated. Runs
+// together, where they still fit with room to spare and train faster on the
+// same GPUs. Every offer is evaluated; nothing is extrapolated. Runs
 // on the caller's thread; stops at a token between evaluations, with the offers so far.
 
 #include "core/evaluate/evaluate.h"

@@ -1,33 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/rungs.h"
 
+#include "core/memory/off_gpu.h"
+
 #include <algorithm>
 
 namespace trainyard {
 
 namespace {
 
-struct Hardware {
-    bool allHaveDrives = true;
-    int smallestNode = 1 << 20;
-};
-
-Hardware hardwareOf(const Cluster &cluster)
+int smallestNode(const Cluster &cluster)
 {
-    Hardware hardware;
-    for (const Datacenter &datacenter : cluster.datacenters) {
-        for (const Pool &pool : datacenter.pools) {
-            hardware.allHaveDrives &= pool.ssd && pool.ssd->writeGBps > 0 && pool.ssd->readGBps > 0;
-            hardware.smallestNode = std::min(hardware.smallestNode, pool.gpusPerNode);
-        }
-    }
-    return hardware;
+    int smallest = 1 << 20;
+    for (const Datacenter &datacenter : cluster.datacenters)
+        for (const Pool &pool : datacenter.pools)
+            smallest = std::min(smallest, pool.gpusPerNode);
+    return smallest;
 }
 
 class Ladder {
 public:
     Ladder(const Plan &plan, const ModelSpec &model, const StackSpec &stack)
-        : m_plan(plan), m_model(model), m_stack(stack), m_hardware(hardwareOf(plan.cluster))
+        : m_plan(plan), m_model(model), m_stack(stack), m_hasDrives(allHaveDrives(plan.cluster))
     {
     }
 
@@ -78,10 +72,16 @@ private:
     void activations()
     {
         const bool keepsActivations = m_plan.memory.activationOffload == ActivationOffload::None;
-        add(keepsActivations && m_hardware.allHaveDrives, "activations-drives", "Activations on drives (SSDTrain)", "drives wear out; what does not fit their bandwidth stays",
-            RungCost::Traffic, [](Plan &next) { next.memory.activationOffload = ActivationOffload::Ssd; });
-        add(keepsActivations && !m_hardware.allHaveDrives, "activations-host", "Activations in host memory", "what does not fit the bandwidth of PCIe stays",
-            RungCost::Traffic, [](Plan &next) { next.memory.activationOffload = ActivationOffload::Host; });
+        const auto leave = [](ActivationOffload target) {
+            return [target](Plan &next) {
+                if (next.memory.activationOffload == ActivationOffload::None)   // not where a rung before sent them elsewhere
+                    next.memory.activationOffload = target;
+            };
+        };
+        add(keepsActivations && m_hasDrives, "activations-drives", "Activations on drives (SSDTrain)", "drives wear out; what does not fit their bandwidth stays",
+            RungCost::Traffic, leave(ActivationOffload::Ssd));
+        add(keepsActivations, "activations-host", "Activations in host memory", "what does not fit the bandwidth of PCIe stays",
+            RungCost::Traffic, leave(ActivationOffload::Host));
     }
 
     void sharding()
@@ -107,11 +107,20 @@ private:
         add(memory.optimizerOffload == OptimizerOffload::None, "optimizer-host", "Optimizer states in host memory (ZeRO-Offload)",
             "the processors do the update, gradients and weights cross PCIe", RungCost::Traffic,
             [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Host; });
+        add(memory.optimizerOffload != OptimizerOffload::Ssd && m_hasDrives, "optimizer-drives", "Optimizer states on drives (ZeRO-Infinity)",
+            "the update waits for drives to read and write them", RungCost::Traffic,
+            [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Ssd; });
         add(memory.parameterOffload == ParameterOffload::None, "parameters-host", "Parameters in host memory (ZeRO-Infinity)",
             "every micro-batch fetches the weights over PCIe", RungCost::Traffic, [](Plan &next) {
                 next.memory.parameterOffload = ParameterOffload::Host;
                 if (next.memory.optimizerOffload == OptimizerOffload::None)
                     next.memory.optimizerOffload = OptimizerOffload::Host;
+                next.parallelism.zeroStage = 3;
+            });
+        add(memory.parameterOffload != ParameterOffload::Ssd && m_hasDrives, "parameters-drives", "Parameters and optimizer states on drives (ZeRO-Infinity)",
+            "every micro-batch reads the weights from drives", RungCost::Traffic, [](Plan &next) {
+                next.memory.parameterOffload = ParameterOffload::Ssd;
+                next.memory.optimizerOffload = OptimizerOffload::Ssd;
                 next.parallelism.zeroStage = 3;
             });
     }
@@ -129,7 +138,7 @@ private:
     void shape()
     {
         const Parallelism &p = m_plan.parallelism;
-        for (int t = p.tensor * 2; t <= std::min(m_hardware.smallestNode, 8) && m_model.heads % t == 0; t *= 2) {
+        for (int t = p.tensor * 2; t <= std::min(smallestNode(m_plan.cluster), 8) && m_model.heads % t == 0; t *= 2) {
             add(true, t == p.tensor * 2 ? "tensor-2x" : "tensor-4x", "Tensor parallel " + std::to_string(t), "more exchange inside each layer, fewer replicas",
                 RungCost::Shape, [t](Plan &next) {
                     next.parallelism.tensor = t;
@@ -149,7 +158,7 @@ private:
     const Plan &m_plan;
     const ModelSpec &m_model;
     const StackSpec &m_stack;
-    Hardware m_hardware;
+    bool m_hasDrives;
     std::vector<Rung> m_rungs;
 };
 

@@ -15,6 +15,17 @@ int totalMicroBatches(const Plan &plan)
     return std::max(1, (plan.workload.globalBatch + b - 1) / b);
 }
 
+bool everyReplicaHasWork(const Workload &workload)
+{
+    return totalMicroBatches(*workload.plan) >= workload.layout.data;
+}
+
+bool expertsDivideRanks(const Workload &workload)
+{
+    const Parallelism &p = workload.plan->parallelism;
+    return !workload.model.isMoe() || p.tensor * p.context * workload.layout.data % (p.expert * p.expertTensor) == 0;
+}
+
 Seating::Seating(const Workload &workload) : m_workload(workload)
 {
     const Parallelism &parallelism = workload.plan->parallelism;

@@ -38,4 +38,9 @@ private:
 /// Micro-batches of one iteration, all replicas together.
 [[nodiscard]] int totalMicroBatches(const Plan &plan);
 
+/// Of a placed plan, which could not run otherwise: no replica is without a micro-batch.
+[[nodiscard]] bool everyReplicaHasWork(const Workload &workload);
+/// And groups of experts divide the ranks of a stage.
+[[nodiscard]] bool expertsDivideRanks(const Workload &workload);
+
 } // namespace trainyard

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/memory/off_gpu.h"
+
+#include "core/hardware/host_spec.h"
+#include "core/memory/stage_states.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kGib = 0x1p30;
+
+struct OfGpu { double states = 0, activations = 0; };
+
+/// What one GPU of each stage keeps in host memory.
+std::vector<OfGpu> perStage(const Workload &workload, const std::vector<StageMemory> &stages)
+{
+    const bool activationsToHost = workload.plan->memory.activationOffload == ActivationOffload::Host;
+    std::vector<OfGpu> result;
+    for (const StageMemory &stage : stages) {
+        const StageStates states = stageStates(workload, stage.stage);
+        OfGpu gpu{states.inHost * builtinHost().memoryFactor, 0};
+        if (activationsToHost)     // what is away beside states
+            gpu.activations = std::max(0.0, double(stage.offloaded - std::llround(states.inHost + states.onDrives)));
+        result.push_back(gpu);
+    }
+    return result;
+}
+
+bool usesHost(const MemoryStrategy &memory)
+{
+    return memory.activationOffload == ActivationOffload::Host || memory.optimizerOffload != OptimizerOffload::None
+        || memory.parameterOffload != ParameterOffload::None;
+}
+
+} // namespace
+
+std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<StageMemory> &stages)
+{
+    std::vector<HostMemory> fullest;
+    if (stages.empty() || !usesHost(workload.plan->memory))
+        return fullest;
+    const std::vector<OfGpu> ofGpu = perStage(workload, stages);
+    std::map<std::tuple<int, int, int>, OfGpu> nodes;
+    for (const GpuRun &run : workload.layout.runs) {
+        const int size = std::max(1, workload.pool({run.datacenter, run.pool}).gpusPerNode), end = run.firstGpu + run.gpus;
+        const OfGpu &gpu = ofGpu[std::size_t(run.stage)];
+        for (int first = run.firstGpu; first < end;) {
+            const int last = std::min(end, (first / size + 1) * size);
+            OfGpu &node = nodes[{run.datacenter, run.pool, first / size}];
+            node.states += gpu.states * (last - first);
+            node.activations += gpu.activations * (last - first);
+            first = last;
+        }
+    }
+    for (const auto &[at, node] : nodes) {
+        const auto &[datacenter, pool, number] = at;
+        if (node.states + node.activations <= 0)
+            continue;
+        const auto &host = workload.pool({datacenter, pool}).host;
+        const HostMemory here{datacenter, pool, node.states, node.activations, host ? std::max(0.0, host->memoryGib) * kGib : 0};
+        const bool isSamePool = !fullest.empty() && fullest.back().datacenter == datacenter && fullest.back().pool == pool;
+        if (!isSamePool)
+            fullest.push_back(here);
+        else if (here.total() > fullest.back().total())
+            fullest.back() = here;
+    }
+    return fullest;
+}
+
+bool hasDrives(const Pool &pool)
+{
+    return pool.ssd && pool.ssd->writeGBps > 0 && pool.ssd->readGBps > 0;
+}
+
+bool allHaveDrives(const Cluster &cluster)
+{
+    return std::ranges::all_of(cluster.datacenters, [](const Datacenter &site) { return std::ranges::all_of(site.pools, hasDrives); });
+}
+
+bool lacksDrives(const Plan &plan, const Pool &pool)
+{
+    const bool wantsDrives = plan.memory.optimizerOffload == OptimizerOffload::Ssd || plan.memory.parameterOffload == ParameterOffload::Ssd;
+    return wantsDrives && !plan.profile && !hasDrives(pool);
+}
+
+bool lacksDrives(const Workload &workload)
+{
+    return std::ranges::any_of(workload.layout.runs, [&](const GpuRun &run) { return lacksDrives(*workload.plan, workload.pool({run.datacenter, run.pool})); });
+}
+
+} // namespace trainyard
