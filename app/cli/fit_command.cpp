@@ -18,6 +18,15 @@ struct Options {
     std::vector<std::string> settings;
 };
 
+/// A name that tells the plan from the one that it was made from.
+Plan named(Plan plan, const Fitting &fitting)
+{
+    static constexpr const char *kMade = ", made to fit";
+    if (!plan.name.empty() && !fitting.steps.empty() && !plan.name.ends_with(kMade))
+        plan.name += kMade;
+    return plan;
+}
+
 int run(const Options &options)
 {
     const auto plan = loadPlan(options.plan, options.settings);
@@ -32,7 +41,7 @@ int run(const Options &options)
     if (fitting.fits)
         purchases = whatMemoryBuys(fitting.plan, builtinCatalogue(), workspace, interruption.token());
     if (!options.out.empty() && fitting.fits) {
-        const auto written = writePlan(*fitting.plan, options.out);
+        const auto written = writePlan(named(*fitting.plan, fitting), options.out);
         if (!written)
             return fail({written.error()});
     }

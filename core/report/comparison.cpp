@@ -59,7 +59,7 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
     std::vector<std::string> headings{""};
     for (std::size_t p = 0; p < plans.size(); ++p) {
         align.push_back(TextTable::Align::Right);
-        headings.push_back(plans[p].name);
+        headings.push_back(plans[p].heading());
         if (p > 0) {
             align.push_back(TextTable::Align::Right);
             headings.emplace_back("");

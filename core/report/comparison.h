@@ -13,6 +13,8 @@ struct NamedEvaluation {
     std::string name;              // as the reader knows it: the plan's name, or its file
     std::string source;            // file, "-" for standard input
     EvaluationPtr evaluation;
+    /// The name over a column; of a plan that cannot run it says so.
+    [[nodiscard]] std::string heading() const { return evaluation->feasible() ? name : name + " (not feasible)"; }
 };
 
 [[nodiscard]] std::string comparisonTable(const std::vector<NamedEvaluation> &plans);

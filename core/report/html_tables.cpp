@@ -53,7 +53,7 @@ std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
     for (const NamedEvaluation &plan : plans) {
         columns.push_back(rowsOf(*plan.evaluation));
         longest = columns.back().size() > columns[longest].size() ? columns.size() - 1 : longest;
-        html += "<th" + std::string(columns.size() > 1 ? " colspan=\"2\"" : "") + ">" + escaped(plan.name) + "</th>";
+        html += "<th" + std::string(columns.size() > 1 ? " colspan=\"2\"" : "") + ">" + escaped(plan.name) + (plan.evaluation->feasible() ? "" : "<br><span class=\"bad\">not feasible</span>") + "</th>";
     }
     html += "</tr>";
     for (auto &column : columns)

@@ -16,7 +16,7 @@ void addMetrics(std::string &text, const std::vector<NamedEvaluation> &plans)
 {
     text += "| |";
     for (const NamedEvaluation &plan : plans)
-        text += " " + markdownText(plan.name) + " |";
+        text += " " + markdownText(plan.heading()) + " |";
     text += "\n|---|";
     for (std::size_t p = 0; p < plans.size(); ++p)
         text += "---:|";

@@ -129,7 +129,7 @@ std::string valueText(const MetricRow &row)
     case MetricUnit::Energy: return plainText(value) + " MWh";
     case MetricUnit::Ratio: return plainText(value) + "\u00d7";
     case MetricUnit::Rate: return plainText(value) + " GB/s";
-    case MetricUnit::Years: return plainText(value) + (value == 1 ? " year" : " years");
+    case MetricUnit::Years: return yearsText(value);
     case MetricUnit::Mass: return plainText(value) + " t";
     }
     return {};

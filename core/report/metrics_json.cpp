@@ -4,6 +4,8 @@
 #include "core/plan/plan_io.h"
 #include "core/report/json_internal.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -59,7 +61,11 @@ Json memory(const Evaluation &evaluation)
                           {"device_bytes", s.device}, {"capacity_bytes", s.capacity}, {"fits", s.fits()},
                           {"micro_batches_in_flight", finite(s.inFlight)}});
     }
-    return {{"peak_bytes", memory.peak}, {"capacity_bytes", memory.capacity}, {"fits", memory.fits}, {"per_stage", stages}};
+    const auto fullest = std::ranges::find(memory.perStage, memory.fullestStage, &StageMemory::stage);
+    const bool isThere = fullest != memory.perStage.end();
+    return {{"peak_bytes", memory.peak}, {"reserved_bytes", isThere ? Json(fullest->reserved) : Json(nullptr)},
+            {"device_bytes", isThere ? Json(fullest->device) : Json(nullptr)}, {"capacity_bytes", memory.capacity}, {"fits", memory.fits},
+            {"per_stage", stages}};
 }
 
 Json wan(const Evaluation &evaluation)

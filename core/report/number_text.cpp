@@ -88,6 +88,21 @@ std::string usdText(double usd)
     return (usd < 0 ? "\u2212$" : "$") + amount;
 }
 
+std::string yearsText(double years)
+{
+    constexpr double kMonths = 12, kDays = 365, kLongest = 100;
+    if (!std::isfinite(years))
+        return "\u2013";
+    if (years > kLongest)
+        return "over " + fixed(kLongest, 0) + " years";
+    if (years >= 1)
+        return fixed(years, years < 10 ? 1 : 0) + " years";
+    const double months = years * kMonths;
+    if (months >= 1)
+        return fixed(months, months < 10 ? 1 : 0) + " months";
+    return fixed(years * kDays, 1) + " days";
+}
+
 std::string changeText(double before, double after)
 {
     if (before == 0 || !std::isfinite(before) || !std::isfinite(after))

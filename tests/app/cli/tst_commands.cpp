@@ -330,7 +330,7 @@ private slots:
     /// 70 billion parameters at 18 bytes on eight GPUs of 80 GB: states must be sharded at least.
     void fitNamesTheStepsAndWritesAPlanThatFits()
     {
-        const json tooLarge = json::parse(R"({ "format": "trainyard.plan", "version": 1,
+        const json tooLarge = json::parse(R"({ "format": "trainyard.plan", "version": 1, "name": "Large",
           "cluster": { "datacenters": [ { "id": "a", "pools": [ { "id": "p", "gpu": "h100-sxm-80gb", "nodes": 1 } ] } ] },
           "workload": { "model": "llama-3-70b", "sequence_length": 4096, "global_batch": 16 },
           "parallelism": { "tensor": 1, "zero_stage": 0 } })");
@@ -340,11 +340,15 @@ private slots:
         const json told = json::parse(answer.out);
         QVERIFY(told["fits"].get<bool>());
         QVERIFY(!told["steps"].empty());
+        QVERIFY(!told["tight"].get<bool>());
+        QVERIFY(told["device_bytes"].get<double>() <= 0.95 * told["capacity_bytes"].get<double>());
         for (const auto &step : told["steps"])
-            QVERIFY(step["freed_bytes"].get<double>() > 0 && !step["sentence"].get<std::string>().empty());
+            QVERIFY(step["freed_bytes"].get<double>() > 0 && !step["sentence"].get<std::string>().empty() && !step["changes"].empty());
         const Answer after = run(words("evaluate --format json") << fitting);
         QVERIFY2(after.exitCode == 0, qPrintable(after.err));
+        QVERIFY(json::parse(after.out)["feasible"].get<bool>());
         QVERIFY(json::parse(after.out)["memory"]["fits"].get<bool>());
+        QVERIFY(json::parse(after.out)["name"] == json("Large, made to fit"));
         QVERIFY(run(words("fit") << path).out.find("Fits after") != std::string::npos);
         QVERIFY(run(words("fit") << fitting).out.find("The plan fits") != std::string::npos);
     }

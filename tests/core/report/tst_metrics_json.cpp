@@ -66,6 +66,16 @@ private slots:
         QCOMPARE(j["training_delay_s"].get<double>(), 0.0);
     }
 
+    /// The top level is the fullest GPU: stage 1, with 86 and 88 GB of 80.
+    void theTopLevelOfMemoryIsTheFullestGpu()
+    {
+        const json memory = json::parse(metricsJson(*test::sampleEvaluation()))["memory"];
+        QCOMPARE(memory["peak_bytes"].get<double>(), 85e9);
+        QCOMPARE(memory["reserved_bytes"].get<double>(), 86e9);
+        QCOMPARE(memory["device_bytes"].get<double>(), 88e9);
+        QCOMPARE(memory["capacity_bytes"].get<double>(), 80e9);
+    }
+
     void withoutWanLinksThereIsNoWanMetric()
     {
         auto evaluation = test::sampleEvaluation();

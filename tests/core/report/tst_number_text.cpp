@@ -4,6 +4,7 @@
 
 #include <QTest>
 
+#include <cmath>
 #include <limits>
 
 using namespace trainyard;
@@ -25,6 +26,17 @@ private slots:
         QCOMPARE(percentText(0.4312), std::string("43.1 %"));
         QCOMPARE(usdText(0.92), std::string("$0.92"));
         QCOMPARE(usdText(1.2e6), std::string("$1.20M"));
+    }
+
+    /// 0.0548 years are 20 days.
+    void timesOfLifeAreInTheUnitThatSuitsThem()
+    {
+        QCOMPARE(yearsText(0.0548), std::string("20.0 days"));
+        QCOMPARE(yearsText(7.0 / 12), std::string("7.0 months"));
+        QCOMPARE(yearsText(3.24), std::string("3.2 years"));
+        QCOMPARE(yearsText(31), std::string("31 years"));
+        QCOMPARE(yearsText(1e6), std::string("over 100 years"));
+        QCOMPARE(yearsText(std::nan("")), std::string("\u2013"));
     }
 
     void aUnitIsChosenAfterRounding()

@@ -104,6 +104,21 @@ private slots:
         QVERIFY(QString::fromStdString(htmlReport(onePlan())).contains(QLatin1String("not feasible")));
     }
 
+    /// Of two plans beside each other the column of the one that cannot run is marked.
+    void columnsOfInfeasiblePlansAreMarked()
+    {
+        auto plans = twoPlans();
+        auto possible = test::sampleEvaluation();
+        possible->problems.clear();
+        plans[1] = {"Possible", "possible.trainyard.json", possible};
+        plans[0].name = "Too large";
+        const QString table = QString::fromStdString(comparisonTable(plans)), markdown = QString::fromStdString(markdownReport(plans));
+        const QString heading = table.section(u'\n', 0, 0);
+        QVERIFY(heading.contains(QLatin1String("Too large (not feasible)")) && !heading.contains(QLatin1String("Possible (not feasible)")));
+        QVERIFY(markdown.contains(QLatin1String("| Too large (not feasible) | Possible |")));
+        QVERIFY(QString::fromStdString(htmlReport(plans)).contains(QLatin1String("<th>Too large<br><span class=\"bad\">not feasible</span></th><th colspan=\"2\">Possible</th>")));
+    }
+
     void theTableSaysWhyPrefillIsRejected()
     {
         auto evaluation = test::sampleEvaluation();
