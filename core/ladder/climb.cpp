@@ -66,9 +66,12 @@ ChosenRungs Climb::choose(const std::vector<Rung> &all, EvaluationWorkspace *wor
         if (!workspace && fit == Fit::Room)
             break;
     }
-    if (fitOf(best.size) == Fit::No)   // nearer if nodes had the memory?
-        if (ChosenRungs chosen = climb(all, false); chosen.size.need() < best.size.need())
+    if (fitOf(best.size) == Fit::No) {   // would more host memory be enough?
+        ChosenRungs chosen = climb(all, false);
+        chosen.size = footprint(planWith(chosen.rungs), m_catalogue);
+        if (chosen.size.isSeated && (chosen.size.fill() <= 1 || chosen.size.need() < best.size.need()))
             best = std::move(chosen);
+    }
     return best;
 }
 
@@ -99,9 +102,11 @@ ChosenRungs Climb::climb(const std::vector<Rung> &order, bool mindsHost) const
         PlanPtr next = withRung(plan, rung);
         if (*next == *plan)
             continue;
-        const Footprint size = footprint(next, m_catalogue);
+        Footprint size = footprint(next, m_catalogue);
         if (!isStepUp(size, now, mindsHost))
             continue;
+        if (!mindsHost)
+            size.fits = size.fill() <= 1;
         taken.push_back(rung);
         plan = std::move(next);
         now = size;

@@ -27,15 +27,17 @@ void addHost(Footprint &result, const Workload &workload, const std::vector<Stag
     result.fits = result.fits && !lacksDrives(workload);
 }
 
-Footprint seated(const Workload &workload, const Costs &costs)
+Footprint seated(const Workload &workload, Costs costs)
 {
     Footprint result{true, true};
     OffloadedMemory offloaded;
     if (!costs.offload.empty()) {   // how much is away at the peak only the timeline knows
         const auto graph = buildPipelineGraph(costs.iteration);
         SimulationWorkspace simulation;
-        if (const auto timeline = graph ? simulate(*graph, simulation) : Expected<Timeline>(std::unexpected(graph.error())); timeline)
+        if (const auto timeline = graph ? simulate(*graph, simulation) : Expected<Timeline>(std::unexpected(graph.error())); timeline) {
+            adoptOrder(costs.iteration, *timeline);
             offloaded = offloadedMemory(workload, costs, *timeline);
+        }
     }
     const std::vector<StageMemory> stages = stageMemory(workload, costs, offloaded);
     for (const StageMemory &stage : stages) {
@@ -63,10 +65,10 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue)
         if (workload->layout.data == 0 || !everyReplicaHasWork(*workload) || !expertsDivideRanks(*workload))
             continue;
         formCells(*workload);
-        const auto costs = cost(*workload);
+        auto costs = cost(*workload);
         if (!costs)
             continue;
-        const Footprint other = seated(*workload, *costs);
+        const Footprint other = seated(*workload, std::move(*costs));
         if (!best.isSeated || other.need() < best.need())
             best = other;
         if (best.fits)
