@@ -6,7 +6,6 @@
 #include "core/plan/plan_io.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 namespace trainyard {
