@@ -39,8 +39,10 @@ void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, cons
                 return;
             if (!answer || !readRokPoint(point, **answer))
                 continue;
-            // Larger ones fit even less, but for offload: tensors that are too small to leave grow past the limit.
-            if (!point.fits && point.way != ActivationWay::Offload && std::ranges::none_of(points.begin() + std::ptrdiff_t(i), points.end(), &RokPoint::isCurrent))
+            // Larger ones fit even less; with offload up to a point, since tensors that are too small to leave grow past the limit.
+            constexpr double kHopeless = 1.5;   // of the capacity
+            const bool mayShrink = point.way == ActivationWay::Offload && double(point.device) < kHopeless * double(point.capacity);
+            if (!point.fits && !mayShrink && std::ranges::none_of(points.begin() + std::ptrdiff_t(i), points.end(), &RokPoint::isCurrent))
                 points.resize(i + 1);
             curves.points.push_back(std::move(point));
         }

@@ -249,7 +249,8 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
             backward += chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total();
         result.step = offloadedStep(m_work, pipelines.seats[std::size_t(stage)], touched);
         const StageSeat seat = pipelines.seats[std::size_t(stage)];
-        const Seconds whole = result.step.time + lateGradientWrites(m_work, seat, touched, backward);
+        result.lateWrites = lateGradientWrites(m_work, seat, touched, backward);
+        const Seconds whole = result.step.time + result.lateWrites;
         result.optimizer = (plan.memory.delayedUpdate ? delayedStep(whole, compute) : whole) + galoreTime(m_work, *costs.site.gpu, touched);
     } else
         result.optimizer += weightsHome(m_work, pipelines.seats[std::size_t(stage)], touched);

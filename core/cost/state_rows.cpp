@@ -64,6 +64,24 @@ OffloadedStep besides(OffloadedStep step, const PipelineCosts &pipeline, int dev
     return step;
 }
 
+/// What is still to be written of the gradients when the backward has ended comes first.
+StepRows behindGradients(StepRows step, Seconds lateWrites)
+{
+    std::uint32_t first = 0;               // number of the drive row's first task
+    for (StepRow &row : step.rows) {
+        if (row.stream != Stream::StepDrive) {
+            first += static_cast<std::uint32_t>(row.tasks.size());
+            continue;
+        }
+        for (StepRow &other : step.rows)
+            for (StepTask &task : other.tasks)
+                task.after = task.after == kNoSpan ? (&other == &row ? kNoSpan : first) : task.after + (task.after >= first ? 1 : 0);
+        row.tasks.insert(row.tasks.begin(), {WorkKind::GradientsToHost, std::max<Nanoseconds>(1, toNanoseconds(lateWrites) - 1), kNoSpan, 0});   // rounding
+        break;
+    }
+    return step;
+}
+
 } // namespace
 
 void addStateRows(const Plan &plan, const std::vector<StageCosts> &stages, PipelineCosts &pipeline)
@@ -80,7 +98,9 @@ void addStateRows(const Plan &plan, const std::vector<StageCosts> &stages, Pipel
     pipeline.states.runsBeside = plan.memory.delayedUpdate;
     for (int d = 0; d < int(stages.size()); ++d) {
         const OffloadedStep &step = stages[std::size_t(d)].step;
-        pipeline.states.steps.push_back(stepRows(plan.memory.delayedUpdate ? besides(step, pipeline, d) : step));
+        const Seconds late = stages[std::size_t(d)].lateWrites;
+        StepRows rows = stepRows(plan.memory.delayedUpdate ? besides(step, pipeline, d) : step);
+        pipeline.states.steps.push_back(late.value > 0 && !plan.memory.delayedUpdate ? behindGradients(std::move(rows), late) : std::move(rows));
     }
 }
 

@@ -80,7 +80,7 @@ void addFates(OffloadMetrics &metrics, const Costs &costs, std::size_t c, std::s
 void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded)
 {
     const MemoryStrategy &memory = workload.plan->memory;
-    const bool usesDrives = memory.activationOffload == ActivationOffload::Ssd || memory.optimizerOffload == OptimizerOffload::Ssd;
+    const bool usesDrives = (memory.activationOffload == ActivationOffload::Ssd && !offloaded.empty()) || memory.optimizerOffload == OptimizerOffload::Ssd;
     if ((offloaded.empty() && !usesDrives) || workload.plan->profile || !metrics.iterationTime)
         return;
     OffloadMetrics result;

@@ -5,8 +5,6 @@
 
 #include <QObject>
 
-#include <cmath>
-
 namespace trainyard {
 
 namespace {

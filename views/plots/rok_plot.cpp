@@ -127,7 +127,7 @@ void RokPlot::draw(QCustomPlot &plot)
     QMargins margins = plot.axisRect()->margins();
     margins.setTop(fontMetrics().height() + 4);
     plot.axisRect()->setMargins(margins);
-    plot.yAxis->ticker()->setTickCount(std::clamp((plot.height() - margins.top() - margins.bottom()) / (fontMetrics().height() + 4), 1, 4));
+    plot.yAxis->ticker()->setTickCount(std::clamp((plot.height() - margins.top() - margins.bottom()) / (fontMetrics().height() + 4), 2, 4));
     addCaption(plot, tr("model TFLOP/s a GPU over the fullest GPU's peak of activations · numbers: micro-batch · hollow: does not fit"), font());
     for (int way = 0; way < kActivationWays; ++way)
         drawWay(plot, ActivationWay(way));

@@ -138,7 +138,9 @@ QStringList stateFacts(const Evaluation &evaluation, std::uint32_t span)
     QStringList facts;
     if (const OffloadedStep *step = stepOf(evaluation, track)) {
         if (isOfStep(track)) {
-            facts = streamFacts(*step, kind, tr("the drives"));
+            facts = track.stream == Stream::StepDrive && kind == WorkKind::GradientsToHost
+                ? QStringList{tr("gradients of the last micro-batch that the backward had no time to write to the drives")}
+                : streamFacts(*step, kind, tr("the drives"));
             if (isDelayed(evaluation))
                 facts << tr("of the update of the iteration before, beside this one");
         } else if (!optimizerPlace(evaluation, span).isEmpty()) {

@@ -88,15 +88,13 @@ private slots:
                 QVERIFY(m.bytesPerGpu > 0);
                 QVERIFY(std::abs(m.bytesPerGpu - m.bytesRead - m.bytesForwarded) <= 1e-9 * m.bytesPerGpu);
                 QVERIFY(std::abs(away->metrics.breakdown->total() - *away->metrics.iterationTime) < 1e-6 * *away->metrics.iterationTime);
-                // What waits for weight gradients grows segment by segment only where operations are cut: not beside full recomputation.
-                const bool isAlike = !endsWithWeightGrads(schedule) || recompute != Recompute::Full;
                 for (std::size_t stage = 0; stage < kept->metrics.memory->perStage.size(); ++stage) {
-                    QVERIFY(!isAlike || away->metrics.memory->perStage[stage].peak <= kept->metrics.memory->perStage[stage].peak * 1.000001);
+                    QVERIFY(away->metrics.memory->perStage[stage].peak <= kept->metrics.memory->perStage[stage].peak * 1.000001);
                     for (std::size_t i = 0; i < away->memoryCurves[stage].size(); ++i)
                         QVERIFY(away->memoryCurves[stage][i].bytes <= highest(away->memoryCurvesKept[stage]));
                 }
                 QVERIFY(away->metrics.memory->perStage.front().peak < kept->metrics.memory->perStage.front().peak);
-                QVERIFY(!hasProblem(*away, "memory.activation_offload"));
+                QVERIFY(!hasProblem(*away, "memory.activation_offload") || m.activationPeakReduction < 0.02);
             }
     }
 
