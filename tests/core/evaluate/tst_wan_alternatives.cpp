@@ -2,6 +2,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/evaluate/alternatives.h"
 #include "core/evaluate/evaluate.h"
+#include "tests/support/plans.h"
 
 #include <QTest>
 
@@ -15,25 +16,10 @@ namespace {
 
 Plan twoSites()
 {
-    Plan plan;
-    for (const char *id : {"a", "b"}) {
-        Datacenter d;
-        d.id = id;
-        Pool pool;
-        pool.id = std::string(id) + "-h100";
-        pool.gpu = "h100-sxm-80gb";
-        pool.nodes = 4;
-        d.pools = {pool};
-        plan.cluster.datacenters.push_back(d);
-    }
-    WanLink link;
-    link.between = {"a", "b"};
-    link.rttMs = 40;
-    plan.cluster.wanLinks = {link};
+    Plan plan = test::oneSite(4);
+    plan.cluster.datacenters.push_back(test::site("b", 4));
+    plan.cluster.wanLinks = {{.between = {"a", "b"}, .rttMs = 40}};
     plan.workload.model = "llama-3-70b";
-    plan.workload.globalBatch = 64;
-    plan.parallelism.tensor = 8;
-    plan.parallelism.pipeline = 4;
     return plan;
 }
 

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The section "Memory" of the strategy panel with the hands of a user: what is there, what appears with a switch, what it
 // makes of the plan, and the words under activation offload.
-#include "hand_made.h"
-#include "models/plan_document.h"
-#include "views/panels/effect_combo.h"
+#include "strategy_fixture.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/offload_text.h"
-#include "views/panels/strategy_panel.h"
-#include "views/panels/strategy_row.h"
 #include "views/panels/text_line.h"
 #include "views/theme/switch_button.h"
 #include "views/theme/theme.h"
 
-#include <QAbstractItemView>
 #include <QDoubleSpinBox>
 #include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QTest>
 
 using namespace trainyard;
@@ -41,41 +35,8 @@ Metrics offloading()
 
 } // namespace
 
-class StrategiesMemoryTest : public QObject {
+class StrategiesMemoryTest : public QObject, protected StrategyFixture {
     Q_OBJECT
-    QTemporaryDir m_state;
-    std::unique_ptr<PlanDocument> m_document;
-    std::unique_ptr<StrategyPanel> m_panel;
-
-    [[nodiscard]] const Plan &plan() const { return *m_document->plan(); }
-
-    void start(Plan plan)
-    {
-        m_panel.reset();
-        m_document = std::make_unique<PlanDocument>(handmade::shared(std::move(plan)), m_state.path());
-        m_panel = std::make_unique<StrategyPanel>(builtinCatalogue());
-        connect(m_document.get(), &PlanDocument::planChanged, m_panel.get(), &StrategyPanel::setPlan);
-        connect(m_panel.get(), &StrategyPanel::editCommitted, m_document.get(), [this](const PlanPtr &next, const QString &text) { m_document->apply(next, text); });
-        connect(m_panel.get(), &StrategyPanel::editStepped, m_document.get(), [this](const PlanPtr &next, const QString &key) { m_document->apply(next, {}, key); });
-        m_panel->resize(420, 900);
-        m_panel->setPlan(m_document->plan());
-        m_panel->show();
-        QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
-    }
-
-    void choose(const char *group, const QString &label)
-    {
-        EffectCombo *list = m_panel->row(group)->list();
-        list->setFocus();
-        const int index = list->findText(label, Qt::MatchStartsWith);
-        QVERIFY2(index >= 0, qPrintable(label));
-        list->showPopup();
-        list->view()->setCurrentIndex(list->model()->index(index, 0));
-        QTest::keyClick(list->view(), Qt::Key_Return);
-    }
-
-    [[nodiscard]] bool shows(const char *group) const { return m_panel->row(group)->isVisibleTo(m_panel.get()); }
-
     [[nodiscard]] TextLine *words() const
     {
         for (TextLine *line : m_panel->findChildren<TextLine *>())
@@ -87,7 +48,7 @@ class StrategiesMemoryTest : public QObject {
 private slots:
     void initTestCase() { applyTheme(*qApp, ThemeKind::Dark); }
     void init() { start(withDrives()); }
-    void cleanup() { m_panel.reset(); m_document.reset(); }
+    void cleanup() { stop(); }
 
     void shareAndChoiceAppearWithOffload()
     {
