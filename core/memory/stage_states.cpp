@@ -70,6 +70,15 @@ private:
 
     static void away(StageStates &s, double bytes, bool isOnDrives) { (isOnDrives ? s.onDrives : s.inHost) += bytes; }
 
+    /// Of an interleaved update: what the GPU does of the parameters that it owns.
+    [[nodiscard]] double gpuShare(double own) const
+    {
+        if (m_plan.memory.optimizerOffload != OptimizerOffload::Interleaved || m_work.layout.classes.empty())
+            return 0;
+        const int stride = offloadedStep(m_work, m_work.layout.classes.front().seats[std::size_t(m_stage)], own).stride;
+        return stride > 0 ? 1.0 / stride : 0;
+    }
+
     /// Optimizer states in host memory or on drives, with the gradients where those leave during backward; what is under way.
     void moveOptimizer(StageStates &s) const
     {
@@ -81,9 +90,10 @@ private:
         const double group = std::min(builtinHost().subGroupParameters, own);
         away(s, s.optimizer, isOnDrives);
         s.optimizer = 0;
-        if (gradientsLeave(m_work)) {   // widened to 32 bits there
-            away(s, state(4, true), isOnDrives);
-            s.gradients = 0;
+        if (gradientsLeave(m_work)) {   // widened to 32 bits there; those of what the GPU updates itself stay
+            const double stays = gpuShare(own);
+            away(s, state(4, true) * (1 - stays), isOnDrives);
+            s.gradients *= stays;
         }
         if (offload == OptimizerOffload::Interleaved)   // one group comes, one is updated, one goes, with its gradients
             add(s, "states under update", std::min(3 * group, own) * (optimizerStateBytes(m_work) + 4));

@@ -2,34 +2,27 @@
 #include "core/ladder/optimizer_step.h"
 
 #include "core/hardware/host_spec.h"
-
-#include <nlohmann/json.hpp>
+#include "tests/core/ladder/data_states_rows.h"
 
 #include <QTest>
 
 #include <algorithm>
-#include <fstream>
-#include <map>
 #include <vector>
 
 using namespace trainyard;
 using Json = nlohmann::json;
+using test::ffnOf;
+using test::kKeyValueHeads;
+using test::kTokens;
+using test::rowsOf;
 
 namespace {
 
-Json rowsOf(const char *name)
-{
-    std::ifstream file(std::string(TRAINYARD_SHARED_DIR) + "/validation/test/" + name);
-    return file ? Json::parse(file).at("rows") : Json{};
-}
-
-/// Tensors of the artifacts' models in their order: their launch scripts (gated MLP, 4 heads of keys and values, no biases, both tables
-/// apart, 50,304 tokens) say more than the rows' names; 7B gives the 5.949 billion that its log counts.
+/// Tensors of the artifacts' models in their order; 7B gives the 5.949 billion that its log counts.
 struct Shape { double layers, hidden, heads, ffn; };
 
 std::vector<double> tensorsOf(const Shape &m)
 {
-    constexpr double kTokens = 50304, kKeyValueHeads = 4;
     std::vector<double> tensors{kTokens * m.hidden};
     for (int layer = 0; layer < m.layers; ++layer) {
         const double query = m.hidden * (m.hidden + 2 * kKeyValueHeads * m.hidden / m.heads);
@@ -49,9 +42,8 @@ double parametersOf(const Shape &model)
 
 double parametersOfRow(const Json &row)
 {
-    const std::map<double, double> ffn{{40, 20480}, {52, 21824}, {70, 28672}, {100, 28672}, {120, 28672}};
     const Json &m = row.at("model");
-    return parametersOf({m["layers"].get<double>(), m["hidden"].get<double>(), m["heads"].get<double>(), ffn.at(m["params_B"].get<double>())});
+    return parametersOf({m["layers"].get<double>(), m["hidden"].get<double>(), m["heads"].get<double>(), double(ffnOf(row))});
 }
 
 /// DeepSpeed fills a sub-group with whole tensors until it holds as many parameters as asked; every second of them is updated on

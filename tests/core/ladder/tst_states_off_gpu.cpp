@@ -3,6 +3,7 @@
 
 #include "core/hardware/host_spec.h"
 #include "core/workload/model_math.h"
+#include "tests/core/ladder/data_states_rows.h"
 #include "tests/core/ladder/ladder_plans.h"
 
 #include <QTest>
@@ -99,6 +100,82 @@ private slots:
         for (const auto &[name, bytes] : fullest(mixed).parts)
             held += name == "states under update" ? double(bytes) : 0;
         QVERIFY(std::abs(held / (std::min(3 * builtinHost().subGroupParameters, own) * 16) - 1) < 0.001);
+    }
+
+    /// Whole evaluations of MLP-Offload's rows of DeepSpeed on NVMe: 4 H100 with PCIe 5, a drive of 6.9 GB/s read and 5.3 written (recalled).
+    void runsWithTheirStatesOnADriveTakeAsLongAsMeasured()
+    {
+        const nlohmann::json rows = test::rowsOf("mlp_offload_nvme.json");
+        if (rows.is_null())
+            QSKIP("no shared data beside the repository");
+        int judged = 0;
+        for (const auto &row : rows) {
+            if (row.at("parallel").at("system") != "DeepSpeed ZeRO-3 NVMe offload")
+                continue;
+            const auto run = evaluated(with(oneNode("llama-2-7b"), [&](Plan &p) {
+                ModelSpec model = *builtinCatalogue().model("llama-2-7b");
+                model.layers = row["model"]["layers"];
+                model.hidden = row["model"]["hidden"];
+                model.heads = row["model"]["heads"];
+                model.headDim = model.hidden / model.heads;
+                model.kvHeads = test::kKeyValueHeads;
+                model.ffn = test::ffnOf(row);
+                model.vocab = test::kTokens;
+                p.workload.inlineModel = model;
+                p.workload.model.clear();
+                p.workload.sequenceLength = 2048;
+                p.workload.globalBatch = 4;
+                Pool &pool = p.cluster.datacenters[0].pools[0];
+                pool.gpusPerNode = 4;
+                pool.ssd->writeGBps = 5.3;
+                pool.ssd->readGBps = 6.9;
+                p.parallelism.zeroStage = 3;
+                p.stack.name = "deepspeed";
+                p.memory.recompute = Recompute::Full;
+                p.memory.optimizerOffload = OptimizerOffload::Ssd;
+            }));
+            const double error = iteration(run) * 1e3 / row["metrics"]["iteration_ms"].get<double>() - 1;
+            qInfo("%g B: %.1f %%", row["model"]["params_B"].get<double>(), 100 * error);
+            QVERIFY(std::abs(error) < 0.1);
+            ++judged;
+        }
+        QCOMPARE(judged, 5);
+    }
+
+    /// The log of Deep Optimizer States' 7B run without interleaving (DataStates artifacts) has its peak after backward: 16.05 GiB allocated, with
+    /// full recomputation, ZeRO-3 on one GPU and its states in host memory.
+    void aRunWithItsStatesInHostMemoryPeaksAsMeasured()
+    {
+        const auto run = evaluated(with(oneNode("llama-2-7b", "a100-sxm-80gb"), [](Plan &p) {
+            ModelSpec model = *builtinCatalogue().model("llama-2-7b");
+            model.kvHeads = test::kKeyValueHeads;
+            model.vocab = test::kTokens;
+            p.workload.inlineModel = model;
+            p.workload.model.clear();
+            p.workload.sequenceLength = 2048;
+            p.workload.globalBatch = 1;
+            p.cluster.datacenters[0].pools[0].gpusPerNode = 1;
+            p.parallelism.zeroStage = 3;
+            p.stack.name = "deepspeed";
+            p.memory.recompute = Recompute::Full;
+            p.memory.optimizerOffload = OptimizerOffload::Host;
+        }));
+        const double error = double(fullest(run).peak) / (16.05 * 0x1p30) - 1;
+        qInfo("%.1f %%", 100 * error);
+        QVERIFY(std::abs(error) < 0.06);
+    }
+
+    /// Of n groups the GPU updates every k-th: as many gradients stay with it, 2 P / (d k) bytes, and as many less are widened on the host.
+    void gradientsOfWhatTheGpuUpdatesStay()
+    {
+        for (const double link : {4.0, 8.0, 50.0}) {
+            const auto mixed = evaluated(with(withOffload(OptimizerOffload::Interleaved), [=](Plan &p) { p.cluster.datacenters[0].pools[0].host->gbytesPerSecondPerGpu = link; }));
+            const int stride = mixed->offloadedSteps[0][0].stride;
+            const double shard = totalParameters(mixed->model) / 8, share = stride > 0 ? 1.0 / stride : 0;
+            const auto kept = evaluated(withOffload(OptimizerOffload::None));
+            QVERIFY(std::abs(double(fullest(mixed).gradients) - double(fullest(kept).gradients) * share) < 10);
+            QVERIFY(std::abs(double(fullest(mixed).offloaded) / ((12 + 4 * (1 - share)) * shard) - 1) < 0.001);
+        }
     }
 
     /// Gradients of an accumulation are summed in host memory and written once: drives cost the same however many micro-batches.
