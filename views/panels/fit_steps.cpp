@@ -35,7 +35,8 @@ FitSteps::FitSteps(QWidget *parent)
 
 void FitSteps::setAdvice(const MemoryAdvicePtr &advice, bool isApplicable, bool isWanted)
 {
-    const bool isKnown = advice && (isApplicable || isWanted) && !advice->fitting.before.fits && (!advice->fitting.steps.empty() || !advice->fitting.summary.empty());
+    const bool isKnown = advice && (isApplicable || isWanted)
+        && (!advice->fitting.steps.empty() || (!advice->fitting.before.fits && !advice->fitting.summary.empty()));   // steps also where it fits at the brim
     const bool isAwaited = isWanted && !isKnown && !(advice && advice->isComplete && isApplicable);
     m_advice = isKnown ? advice : std::make_shared<const MemoryAdvice>();
     setVisible(isKnown || isAwaited);
