@@ -14,7 +14,7 @@ Evaluator::Evaluator(const Catalogue &catalogue, Callback callback)
 std::uint64_t Evaluator::request(PlanPtr plan, Urgency urgency)
 {
     const std::uint64_t generation = ++m_generation;
-    m_worker.post(Request{generation, std::move(plan)}, urgency == Urgency::Settle);
+    m_worker.post(Request{generation, std::move(plan), urgency}, urgency == Urgency::Settle);
     return generation;
 }
 
@@ -22,7 +22,7 @@ void Evaluator::work(Request request, const std::stop_token &stop)
 {
     ExpectedAll<EvaluationPtr> evaluation = std::unexpected(Errors{});
     try {
-        evaluation = evaluate(request.plan, m_catalogue, m_workspace, stop);
+        evaluation = evaluate(request.plan, m_catalogue, m_workspace, stop, {.offerFixes = request.urgency == Urgency::Settle});
     } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
         m_workspace = EvaluationWorkspace();
         evaluation = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});

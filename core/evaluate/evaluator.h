@@ -25,11 +25,12 @@ public:
     using Callback = std::function<void(EvaluationResult)>;
     Evaluator(const Catalogue &catalogue, Callback callback);
 
-    /// Replaces the waiting request, if any. Returns its generation: larger is newer.
+    /// Replaces the waiting request, if any. Returns its generation: larger is newer. A step of a drag gets its problems without
+    /// fixes, whose search takes longer than a frame.
     std::uint64_t request(PlanPtr plan, Urgency urgency);
 
 private:
-    struct Request { std::uint64_t generation; PlanPtr plan; };
+    struct Request { std::uint64_t generation; PlanPtr plan; Urgency urgency; };
     void work(Request request, const std::stop_token &stop);
 
     const Catalogue &m_catalogue;

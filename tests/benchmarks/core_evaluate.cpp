@@ -73,6 +73,32 @@ void evaluateSixtyFourStagesOf512MicroBatches(benchmark::State &state)
 }
 BENCHMARK(evaluateSixtyFourStagesOf512MicroBatches)->Unit(benchmark::kMicrosecond);
 
+/// Operations cut into modules, a store and a load for each that leaves, and memory replayed with and without.
+void evaluateGpt3WithActivationsOnDrives(benchmark::State &state)
+{
+    evaluateOf(state, sample("gpt3-offload-a100-40gb"), {});
+}
+BENCHMARK(evaluateGpt3WithActivationsOnDrives)->Unit(benchmark::kMicrosecond);
+
+/// Every stream of an optimizer step on drives as rows of its own.
+void evaluateGpt3WithStatesOnDrives(benchmark::State &state)
+{
+    Plan plan = *sample("gpt3-offload-a100-40gb");
+    plan.memory.activationOffload = ActivationOffload::None;
+    plan.memory.optimizerOffload = OptimizerOffload::Ssd;
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {.offerFixes = false});
+}
+BENCHMARK(evaluateGpt3WithStatesOnDrives)->Unit(benchmark::kMicrosecond);
+
+/// The ladder is climbed for the fixes of a plan that does not fit, when an edit has settled.
+void evaluateGpt3ThatDoesNotFitWithFixes(benchmark::State &state)
+{
+    Plan plan = *sample("gpt3-offload-a100-40gb");
+    plan.memory.activationOffload = ActivationOffload::None;
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {});
+}
+BENCHMARK(evaluateGpt3ThatDoesNotFitWithFixes)->Unit(benchmark::kMicrosecond);
+
 /// Greedy stages, eight lanes a cell, turns on the channels and a full link: all that needs the event loop.
 void evaluateAtlasInCellsOfEight(benchmark::State &state)
 {
