@@ -79,7 +79,6 @@ void PipelineClassTasks::numberChannels(std::uint32_t &task, const PipelineClass
             continue;
         }
         channel.first = task;
-        channel.resource = m_resources.size();
         addTrack(task, static_cast<std::uint32_t>(channel.count * microBatches / static_cast<std::uint64_t>(m_microBatches)),
                  m_pipeline.lanes > 1 ? Discipline::Priority : Discipline::FixedOrder,
                  {.stream = Stream::Wan, .stage = channel.from, .toStage = channel.to, .wanLink = channel.wanLink});

@@ -37,7 +37,6 @@ private:
         std::uint32_t count = 0;                // transfers of this class
         std::uint32_t first = 0;                // task numbers: of this class's transfers, which follow each other
         std::uint32_t firstScatter = kNoSpan, firstGather = kNoSpan;   // of this class, transfer by transfer
-        std::size_t resource = 0;
     };
 
     /// The end of a task, or the moment before it that the lag says.
