@@ -76,7 +76,7 @@ StepRows behindGradients(StepRows step, Seconds lateWrites)
         for (StepRow &other : step.rows)
             for (StepTask &task : other.tasks)
                 task.after = task.after == kNoSpan ? (&other == &row ? kNoSpan : first) : task.after + (task.after >= first ? 1 : 0);
-        row.tasks.insert(row.tasks.begin(), {WorkKind::GradientsToHost, std::max<Nanoseconds>(1, toNanoseconds(lateWrites) - 1), kNoSpan, 0});   // rounding
+        row.tasks.insert(row.tasks.begin(), {WorkKind::DriveWrite, std::max<Nanoseconds>(1, toNanoseconds(lateWrites) - 1), kNoSpan, 0});   // rounding
         break;
     }
     return step;

@@ -133,7 +133,9 @@ void addEffect(std::vector<Problem> &problems, const Evaluation &evaluation, con
     if (offload.bytesPerGpu > 0 && offload.activationPeakReduction < kLittle)
         problems.push_back({Severity::Note, number(offload.bytesPerGpu * 1e-9) + " GB leave a GPU in an iteration, and its activations peak only "
                                 + percent(std::max(0.0, offload.activationPeakReduction)) + " lower",
-                            "memory.activation_offload", with("Keep activations on the GPU", [](MemoryStrategy &m) { m.activationOffload = ActivationOffload::None; })});
+                            "memory.activation_offload",
+                            byRule ? with("Keep activations on the GPU", [](MemoryStrategy &m) { m.activationOffload = ActivationOffload::None; })
+                                   : with("SSDTrain's rule", [](MemoryStrategy &m) { m.offloadPolicy = OffloadPolicy::SsdTrain; })});
     if (byRule && offload.stall > kWaits * evaluation.metrics.iterationTime.value_or(0) && plan.memory.offloadFraction)
         problems.push_back({Severity::Warning, "Backward waits " + number(offload.stall) + " s of an iteration for what left the GPU", "memory.offload_fraction",
                             with("As much as hides: share auto", [](MemoryStrategy &m) { m.offloadFraction.reset(); })});
@@ -153,7 +155,8 @@ void addWear(std::vector<Problem> &problems, const Evaluation &evaluation, const
         std::snprintf(text, sizeof text, ", $%.3g k, which the cost does not count", sets * *offload.ssdUsdPerGpu * evaluation.plan->cluster.gpus() / 1e3);
         sentence += text;
     }
-    problems.push_back({Severity::Warning, sentence, "memory.activation_offload", {}});
+    const bool ofStates = evaluation.plan->memory.activationOffload != ActivationOffload::Ssd;
+    problems.push_back({Severity::Warning, sentence, ofStates ? "memory.optimizer_offload" : "memory.activation_offload", {}});
 }
 
 } // namespace
@@ -161,6 +164,8 @@ void addWear(std::vector<Problem> &problems, const Evaluation &evaluation, const
 void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
     const OffloadSettings settings = offloadSettings(*workload.plan);
+    if (evaluation.metrics.offload)
+        addWear(problems, evaluation, *evaluation.metrics.offload);
     if (settings.target == ActivationOffload::None)
         return;
     if (const std::string why = whyActivationsStay(*workload.plan); !why.empty()) {
@@ -174,8 +179,6 @@ void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evalua
         addEffect(problems, evaluation, *workload.plan, *offload);
     if (settings.target == ActivationOffload::Ssd)
         addRetention(problems, workload);
-    if (offload)
-        addWear(problems, evaluation, *offload);
 }
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include "core/memory/chunk_memory.h"
 #include "core/memory/stage_states.h"
+#include "core/schedule/chunks.h"
 
 #include <algorithm>
 
@@ -27,10 +28,11 @@ InFlightRoom inFlightRoom(const Workload &workload, double share)
     constexpr int kMost = 1 << 20;
     InFlightRoom result{{}, 0};
     for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
+        const bool hasWeightGrads = endsWithWeightGrads(workload.plan->schedule);   // operations of their own, before which something stays
         double kept = 0, forWeightGrads = 0, beside = 0;   // of a micro-batch; beside them, at the worst operation
         for (const ChunkMemory &chunk : chunkMemory(workload, stage)) {
             kept += chunk.kept + chunk.ends;
-            forWeightGrads += chunk.forWeightGrads;
+            forWeightGrads += hasWeightGrads ? chunk.forWeightGrads : 0;
             beside = std::max(beside, chunk.loss + chunk.whole - chunk.kept
                                           + std::max({chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total()}));
         }

@@ -37,6 +37,13 @@ bool isOfStep(const Track &track)
     return track.stream >= Stream::StepToHost;
 }
 
+/// Gradients go to the drives before the step reads anything back.
+bool isLateWrite(const Evaluation &evaluation, std::uint32_t span)
+{
+    const Track &track = trackOf(evaluation, span);
+    return track.stream == Stream::StepDrive && span == track.first && evaluation.timeline.kind[span] == WorkKind::DriveWrite;
+}
+
 /// "12.4 GB in all, at 25 GB/s"
 QString amount(double bytes, Seconds time)
 {
@@ -115,11 +122,11 @@ QString stepGroup(const Evaluation &evaluation, std::uint32_t span)
 {
     const Timeline &timeline = evaluation.timeline;
     const Track &track = trackOf(evaluation, span);
-    if (!isOfStep(track))
+    if (!isOfStep(track) || isLateWrite(evaluation, span))
         return {};
     int before = 0, all = 0;
     for (std::uint32_t other = track.first; other < track.last; ++other) {
-        if (timeline.kind[other] != timeline.kind[span])
+        if (timeline.kind[other] != timeline.kind[span] || isLateWrite(evaluation, other))
             continue;
         ++all;
         before += other <= span ? 1 : 0;
@@ -138,7 +145,7 @@ QStringList stateFacts(const Evaluation &evaluation, std::uint32_t span)
     QStringList facts;
     if (const OffloadedStep *step = stepOf(evaluation, track)) {
         if (isOfStep(track)) {
-            facts = track.stream == Stream::StepDrive && kind == WorkKind::GradientsToHost
+            facts = isLateWrite(evaluation, span)
                 ? QStringList{tr("gradients of the last micro-batch that the backward had no time to write to the drives")}
                 : streamFacts(*step, kind, tr("the drives"));
             if (isDelayed(evaluation))
