@@ -17,6 +17,7 @@ struct StageCosts {
     Seconds lastBucket;              // of the reduction: its gradients are ready only when the backward ends
     OffloadedStep step;              // off the GPU; of it `optimizer` shows
     Seconds lateWrites;              // gradients that go to drives when the backward has ended; before the step, part of what shows
+    Bytes weightsWritten;            // of one GPU, to drives: weights that lie there, updated
 };
 
 struct Costs {

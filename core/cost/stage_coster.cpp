@@ -240,6 +240,8 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
     const double touched = isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
     result.optimizer = Bytes{touched * updateTraffic(m_work)} / BytesPerSecond{costs.site.gpu->memoryGBps * 1e9 * costs.site.gpu->gemm.memoryFraction}
         + galoreTime(m_work, *costs.site.gpu, touched);
+    if (plan.memory.parameterOffload == ParameterOffload::Ssd)
+        result.weightsWritten = Bytes{touched * weightBytes(plan.workload.precision)};
     if (plan.memory.optimizerOffload != OptimizerOffload::None) {
         Seconds compute, backward; // of an iteration: what a delayed step hides behind; of a micro-batch
         const int copies = result.chunks.size() > 1 ? modelCopies(plan.schedule) : 1;   // of which each micro-batch goes through one

@@ -18,7 +18,7 @@ double writtenBy(const Workload &workload, const Costs &costs, const OffloadedMe
         for (const std::vector<HeldOverTime> &stages : offloaded)
             activations = std::max(activations, stages[std::size_t(stage)].use.written);
     for (const std::vector<StageCosts> &stages : costs.stages)
-        states = std::max(states, stages[std::size_t(stage)].step.written.value);
+        states = std::max(states, (stages[std::size_t(stage)].step.written + stages[std::size_t(stage)].weightsWritten).value);
     return activations + states;
 }
 
@@ -80,7 +80,8 @@ void addFates(OffloadMetrics &metrics, const Costs &costs, std::size_t c, std::s
 void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded)
 {
     const MemoryStrategy &memory = workload.plan->memory;
-    const bool usesDrives = (memory.activationOffload == ActivationOffload::Ssd && !offloaded.empty()) || memory.optimizerOffload == OptimizerOffload::Ssd;
+    const bool usesDrives = (memory.activationOffload == ActivationOffload::Ssd && !offloaded.empty()) || memory.optimizerOffload == OptimizerOffload::Ssd
+        || memory.parameterOffload == ParameterOffload::Ssd;
     if ((offloaded.empty() && !usesDrives) || workload.plan->profile || !metrics.iterationTime)
         return;
     OffloadMetrics result;

@@ -148,6 +148,10 @@ void addWear(std::vector<Problem> &problems, const Evaluation &evaluation, const
     if (!offload.ssdLifetimeYears || !days || *offload.ssdLifetimeYears * 365.25 >= *days)
         return;
     const double life = *offload.ssdLifetimeYears * 365.25, sets = *days / life;
+    if (life * 86400 < evaluation.metrics.iterationTime.value_or(0)) {
+        problems.push_back({Severity::Warning, "The drives are worn out before one iteration ends", "memory.activation_offload", {}});
+        return;
+    }
     char text[256];
     std::snprintf(text, sizeof text, "The drives last %.3g days and the training takes %.3g: %.2g sets of drives", life, *days, sets);
     std::string sentence = text;

@@ -150,19 +150,26 @@ BlockPlan playBlocks(const std::vector<Block> &blocks, std::vector<BlockFate> fa
 
 BlockPlan karma(const std::vector<Block> &blocks, const BlockLimits &limits)
 {
+    constexpr std::size_t kFinest = 128;   // blocks; of deeper stages every second, third ... number is tried
+    const std::size_t step = std::max<std::size_t>(1, blocks.size() / kFinest);
     Search search(blocks, limits);
     std::vector<BlockFate> fates(blocks.size(), BlockFate::Keep);
-    for (std::size_t leaving = 1; leaving <= blocks.size(); ++leaving) {
-        for (std::size_t count = canSwap(limits) ? 0 : leaving; count <= leaving; ++count) {
-            Seconds again;
-            for (std::size_t j = 0; j < leaving; ++j) {   // from the last one that leaves
-                const std::size_t i = leaving - 1 - j;
-                const bool isAgain = (j + 1) * count / leaving > j * count / leaving;
-                fates[i] = isAgain ? BlockFate::Recompute : BlockFate::Swap;
-                again += isAgain ? blocks[i].forward : Seconds{};
-            }
-            search.offer(fates, again);
+    const auto offer = [&](std::size_t leaving, std::size_t count) {
+        Seconds again;
+        for (std::size_t j = 0; j < leaving; ++j) {   // from the last one that leaves
+            const std::size_t i = leaving - 1 - j;
+            const bool isAgain = (j + 1) * count / leaving > j * count / leaving;
+            fates[i] = isAgain ? BlockFate::Recompute : BlockFate::Swap;
+            again += isAgain ? blocks[i].forward : Seconds{};
         }
+        search.offer(fates, again);
+    };
+    for (std::size_t leaving = std::min<std::size_t>(1, blocks.size()); leaving > 0; leaving = std::min(leaving + step, blocks.size())) {
+        for (std::size_t count = 0; canSwap(limits) && count < leaving; count += step)
+            offer(leaving, count);
+        offer(leaving, leaving);
+        if (leaving == blocks.size())
+            break;
     }
     return search.best();
 }

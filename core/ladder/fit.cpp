@@ -113,7 +113,7 @@ private:
         for (std::size_t i = 0; i < chosen.size(); ++i) {
             LadderStep step = stepOf(chosen[i], i + 1 == chosen.size(), workspace);
             const Footprint now = m_fitting.after, next = footprint(step.plan, m_catalogue);
-            step.freed = now.device - next.device;
+            step.freed = now.capacity > 0 ? now.device - next.device : 0;   // of a plan that had no place, nothing is known
             step.device = next.device;
             step.capacity = next.capacity;
             if (last && step.iterationTime && *last > 0)
@@ -145,7 +145,7 @@ private:
         if (!m_fitting.fits)
             return closest();
         if (before.capacity == 0)
-            return "The plan fits";
+            return count == 0 ? "The plan fits" : "Fits after " + counted(count) + ": " + ofGpu(after);
         const std::string brim = m_fitting.isTight ? ". That is " + percent(after) + ", and out of memory is likely: no step of the ladder stays below 95 %" : "";
         if (count == 0)
             return "The plan fits: " + ofGpu(before) + brim;

@@ -175,13 +175,14 @@ private:
         makeAnew(span, of, k);
         m_segmentIsAnew[cell(of)] = false;
         addBeside(span, of, k);
+        const double share = c.kept > 0 ? segment.whole() / c.kept : k == 0 ? 1 : 0;   // of what a micro-batch keeps
         HeldChange change = k == 0 ? firstOf(of, -1) : HeldChange{};
         change.time = m_timeline.end[span];
         change.order = ChangeOrder::Ends;
-        change.activations -= segment.whole();
+        change.activations = -segment.whole() - (isSpared(of) ? (c.whole - c.kept) * share : 0);
         change.loss = segment.hasHead ? -c.loss : 0;
         if (m_timeline.kind[span] == WorkKind::InputGrad)
-            change.forWeightGrads = c.kept > 0 ? c.forWeightGrads * segment.whole() / c.kept : k == 0 ? c.forWeightGrads : 0;
+            change.forWeightGrads = c.forWeightGrads * share;
         m_changes.push_back(change);
     }
 

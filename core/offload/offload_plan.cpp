@@ -52,14 +52,14 @@ public:
 private:
     using Modules = std::vector<std::vector<OffloadModule>>;   // of each virtual stage
 
-    [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const FairRates &rates, double inFlight, int microBatches) const
+    [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const FairRates &rates, double inFlight, int microBatches, bool recomputes) const
     {
         std::vector<AmountModule> amounts;
         double forward = 0, backward = 0;
         for (const OffloadModule &module : modules) {
             amounts.push_back({module.offloadable, module.forward.value, module.layer});
             forward += module.forward.value;
-            backward += (module.inputGrad + module.weightGrad + module.recompute).value;
+            backward += (module.inputGrad + module.weightGrad + (recomputes ? module.recompute : Seconds{})).value;
         }
         if (!(rates.store > 0) || !(rates.load > 0))
             return 0;
@@ -68,8 +68,16 @@ private:
         return firstModuleKept(amounts, {rates.store, rates.load, forward > 0 ? backward / forward : 2, inFlight > 1, inFlight / microBatches});
     }
 
+    /// Of a stage: weight gradients are operations of their own; a backward follows its own forward at once; every backward recomputes.
+    struct BackwardKind { bool isSplit, turns, recomputes; };
+
+    static bool alwaysRecomputes(const std::vector<Op> &order)
+    {
+        return std::ranges::none_of(order, [](const Op &op) { return makesGradient(op.kind) && !op.recomputes; });
+    }
+
     /// Whether what left is back in time for the backward of each virtual stage, with the loads of its groups `ahead`.
-    [[nodiscard]] bool isBackInTime(const Modules &modules, std::size_t left, const LoadWay &way, bool isSplit, bool turns) const
+    [[nodiscard]] bool isBackInTime(const Modules &modules, std::size_t left, const LoadWay &way, BackwardKind kind) const
     {
         constexpr double kUnseen = 1e-3;   // of the backward
         for (const auto &chunk : modules) {
@@ -78,16 +86,16 @@ private:
             int inLayers = 0;
             for (const OffloadModule &module : chunk) {
                 const bool leaves = left > 0 && left-- > 0;
-                returning.push_back({Bytes{leaves ? module.offloadable : 0}, module.inputGrad + module.recompute + (isSplit ? Seconds{} : module.weightGrad), inLayers / m_settings.group});
+                returning.push_back({Bytes{leaves ? module.offloadable : 0}, module.inputGrad + (kind.recomputes ? module.recompute : Seconds{}) + (kind.isSplit ? Seconds{} : module.weightGrad), inLayers / m_settings.group});
                 inLayers += module.layer >= 0;
                 backward += returning.back().backward;
             }
             const auto last = std::find_if(chunk.rbegin(), chunk.rend(), [](const OffloadModule &m) { return m.layer >= 0; });
-            if (turns && last != chunk.rend() && &chunk == &modules.back())
+            if (kind.turns && last != chunk.rend() && &chunk == &modules.back())
                 returning[returning.size() - 1 - std::size_t(last - chunk.rbegin())].away = {};   // it stays where the backward follows at once
             LoadWay own = way;
-            own.handOver = turns ? Seconds{} : chunk.back().forward;
-            if (isSplit)                   // one backward follows another at once where weight gradients come later
+            own.handOver = kind.turns ? Seconds{} : chunk.back().forward;
+            if (kind.isSplit)              // one backward follows another at once where weight gradients come later
                 own.handOver = std::min(own.handOver, returning.front().backward);
             if (loadStall(returning, own).value > kUnseen * backward.value)
                 return false;
@@ -96,11 +104,11 @@ private:
     }
 
     /// Looks further ahead, and then keeps more, until the backward waits for nothing.
-    [[nodiscard]] std::size_t inTime(const Modules &modules, std::size_t left, const FairRates &rates, bool isSplit, bool turns, int &ahead) const
+    [[nodiscard]] std::size_t inTime(const Modules &modules, std::size_t left, const FairRates &rates, BackwardKind kind, int &ahead) const
     {
         constexpr int kFurthest = 4;       // groups; each takes the memory of what it holds
         LoadWay way{BytesPerSecond{rates.load}, m_settings.ahead, {}};
-        while (left > 0 && !isBackInTime(modules, left, way, isSplit, turns)) {
+        while (left > 0 && !isBackInTime(modules, left, way, kind)) {
             if (way.ahead < kFurthest)
                 ++way.ahead;
             else
@@ -153,9 +161,10 @@ private:
         }
         const Program &program = m_costs.iteration.classes[pipelineClass].program;
         const FairRates &rates = m_fair[pipelineClass][std::size_t(stage)];
-        std::size_t left = firstKept(all, rates, inFlight, program.shape.microBatches);
+        const BackwardKind kind{splitsBackward(program), inFlight <= 1, alwaysRecomputes(program.order[std::size_t(stage)])};
+        std::size_t left = firstKept(all, rates, inFlight, program.shape.microBatches, kind.recomputes);
         if (!m_settings.fraction)
-            left = inTime(modules, left, rates, splitsBackward(program), inFlight <= 1, ahead);
+            left = inTime(modules, left, rates, kind, ahead);
         for (auto &chunk : modules)
             for (OffloadModule &module : chunk)
                 module.leaves = left > 0 && left-- > 0 && module.offloadable > 0;
