@@ -102,6 +102,28 @@ private slots:
         }
     }
 
+    /// Against the keeping plan's own evaluation: not slower, no stage with more, whatever is computed again and where.
+    void anAutomaticShareCostsNeitherTimeNorMemoryWhateverIsRecomputed()
+    {
+        for (const ScheduleKind schedule : {ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::ZbH2})
+            for (const Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full})
+                for (const double recomputesLast : {0.0, 1.0})
+                    for (const int pipeline : {1, 4})
+                        for (const double rate : {10.0, 40.0, 400.0}) {
+                            Plan keep = oneSite(8, pipeline);
+                            keep.schedule = schedule;
+                            keep.memory.recompute = recompute;
+                            keep.stack.overrides["recomputes_last_stage"] = recomputesLast;
+                            const auto kept = evaluated(keep), away = evaluated(withDrives(keep, rate, rate));
+                            const QByteArray what = QStringLiteral("schedule %1, recompute %2 (last stage %3), %4 stages, %5 GB/s: %6 s beside %7")
+                                                        .arg(int(schedule)).arg(int(recompute)).arg(recomputesLast).arg(pipeline).arg(rate)
+                                                        .arg(*away->metrics.iterationTime).arg(*kept->metrics.iterationTime).toUtf8();
+                            QVERIFY2(*away->metrics.iterationTime <= *kept->metrics.iterationTime * 1.002, what.constData());
+                            for (std::size_t stage = 0; stage < kept->metrics.memory->perStage.size(); ++stage)
+                                QVERIFY2(double(away->metrics.memory->perStage[stage].peak) <= double(kept->metrics.memory->perStage[stage].peak) * 1.002, what.constData());
+                        }
+    }
+
     void littleEffectIsSaidWithItsReason()
     {
         Plan plan = withDrives(oneSite(8), 400, 400);
