@@ -68,8 +68,9 @@ private:
         return firstModuleKept(amounts, {rates.store, rates.load, forward > 0 ? backward / forward : 2, inFlight > 1, inFlight / microBatches});
     }
 
-    /// Of a stage: weight gradients are operations of their own; a backward follows its own forward at once; every backward recomputes.
-    struct BackwardKind { bool isSplit, turns, recomputes; };
+    /// Of a stage: weight gradients are operations of their own; a backward follows its own forward at once, or what is known only
+    /// at run time; every backward recomputes.
+    struct BackwardKind { bool isSplit, turns, isChosenLate, recomputes; };
 
     static bool alwaysRecomputes(const std::vector<Op> &order)
     {
@@ -95,6 +96,8 @@ private:
                 returning[returning.size() - 1 - std::size_t(last - chunk.rbegin())].away = {};   // it stays where the backward follows at once
             LoadWay own = way;
             own.handOver = kind.turns ? Seconds{} : chunk.back().forward;
+            if (kind.isChosenLate)
+                own.handOver = {};
             if (kind.isSplit)              // one backward follows another at once where weight gradients come later
                 own.handOver = std::min(own.handOver, returning.front().backward);
             if (loadStall(returning, own).value > kUnseen * backward.value)
@@ -161,7 +164,7 @@ private:
         }
         const Program &program = m_costs.iteration.classes[pipelineClass].program;
         const FairRates &rates = m_fair[pipelineClass][std::size_t(stage)];
-        const BackwardKind kind{splitsBackward(program), inFlight <= 1, alwaysRecomputes(program.order[std::size_t(stage)])};
+        const BackwardKind kind{splitsBackward(program), inFlight <= 1, program.rule != OrderRule::Strict, alwaysRecomputes(program.order[std::size_t(stage)])};
         std::size_t left = firstKept(all, rates, inFlight, program.shape.microBatches, kind.recomputes);
         if (!m_settings.fraction)
             left = inTime(modules, left, rates, kind, ahead);
