@@ -16,6 +16,20 @@ void hold(Held &held, const ChunkMemory &c, bool isWhole, double sign, double ch
     held.inFlight += sign * chunkShare;
 }
 
+/// Of an input gradient: at its last layer what waits for weight gradients has taken the place of what the layers kept.
+struct LastLayer {
+    Transient beside;
+    double grown = 0;
+    [[nodiscard]] double total() const { return beside.total() + grown; }
+};
+LastLayer lastLayer(const ChunkMemory &c, bool isWhole)
+{
+    LastLayer last{c.atLayers, std::max(0.0, c.forWeightGrads - (isWhole ? c.whole : c.kept))};
+    if (isWhole)
+        last.beside.recomputed = 0;
+    return last;
+}
+
 /// The order in which a device holds most. With bypass it may take every forward before the first gradient comes, but for
 /// the last device, which makes its gradients itself.
 std::vector<Op> fullestOrder(const Program &program, int device)
@@ -34,6 +48,7 @@ Replay::Replay(const Program &program, int device, const std::vector<ChunkMemory
     m_sizes.reserve(chunks.size());
     for (const ChunkMemory &c : chunks)
         m_sizes.push_back({{c.kept + c.ends + c.loss, c.whole + c.ends + c.loss}, {c.backward.total(), c.sparedBackward.total()},
+                           {std::max(c.backward.total(), lastLayer(c, false).total()), std::max(c.sparedBackward.total(), lastLayer(c, true).total())},
                            c.forward.total(), c.forWeightGrads});
     if (!isRecomputing)
         return;
@@ -106,8 +121,10 @@ Held heldAt(const Fullest &moment, const Program &program, int device, const std
         case OpKind::InputGrad:
             if (isDuring) {
                 held.beside = wasWhole ? c.sparedBackward : c.backward;
-                if (op.kind == OpKind::InputGrad)
-                    held.forWeightGrads += std::max(0.0, c.forWeightGrads - (wasWhole ? c.whole : c.kept) - c.ends - c.loss);
+                if (const LastLayer last = lastLayer(c, wasWhole); op.kind == OpKind::InputGrad && last.total() > held.beside.total()) {
+                    held.beside = last.beside;
+                    held.forWeightGrads += last.grown;
+                }
                 break;
             }
             hold(held, c, wasWhole, -1, share);

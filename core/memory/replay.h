@@ -6,7 +6,6 @@
 #include "core/memory/chunk_memory.h"
 #include "core/schedule/program.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -47,9 +46,8 @@ public:
         case OpKind::Backward:
         case OpKind::InputGrad: break;
         }
-        const double grows = kind == OpKind::InputGrad ? c.forWeightGrads - c.held[isWhole] : -c.held[isWhole];
-        const double during = m_now + c.beside[isWhole] + std::max(0.0, grows);   // at its last layer, where it leaves more than it found
-        m_now += grows;
+        const double during = m_now + (kind == OpKind::InputGrad ? c.besideSplit : c.beside)[isWhole];
+        m_now += (kind == OpKind::InputGrad ? c.forWeightGrads : 0) - c.held[isWhole];
         return during;
     }
     /// Between operations.
@@ -61,6 +59,7 @@ public:
 private:
     struct Sizes {                 // [0] with recomputation, [1] whole
         double held[2]{}, beside[2]{};
+        double besideSplit[2]{};   // of an input gradient, with what it has left for weight gradients by its last layer
         double forwardBeside = 0, forWeightGrads = 0;
     };
 
