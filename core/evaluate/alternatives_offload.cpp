@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/alternatives_internal.h"
 
+#include "core/memory/off_gpu.h"
 #include "core/offload/layer_policy.h"
 #include "core/plan/plan_io.h"
 
 namespace trainyard::detail {
 
 namespace {
-
-bool everyPoolHasDrives(const Cluster &cluster)
-{
-    return std::ranges::all_of(cluster.datacenters, [](const Datacenter &site) {
-        return std::ranges::all_of(site.pools, [](const Pool &pool) { return pool.ssd && pool.ssd->writeGBps > 0 && pool.ssd->readGBps > 0; });
-    });
-}
 
 std::string percent(double share)
 {
@@ -38,7 +32,7 @@ void addFraction(std::vector<Alternative> &out, const Plan &plan)
 
 void addActivationOffload(std::vector<Alternative> &out, const Plan &plan)
 {
-    const std::string noDrives = everyPoolHasDrives(plan.cluster) ? "" : "not every pool of GPUs has drives; a pool's editor on the map adds them";
+    const std::string noDrives = allHaveDrives(plan.cluster) ? "" : "not every pool of GPUs has drives; a pool's editor on the map adds them";
     const std::vector<Choice<ActivationOffload>> targets{{ActivationOffload::None, "none", "off", {}}, {ActivationOffload::Host, "host", "host memory", {}},
                                                          {ActivationOffload::Ssd, "ssd", "drives", noDrives}};
     addGroup(out, plan, "activation_offload", "Activation offload", targets, plan.memory.activationOffload,

@@ -147,20 +147,23 @@ void addWear(std::vector<Problem> &problems, const Evaluation &evaluation, const
     const Metric &days = evaluation.metrics.cost.daysTotal;
     if (!offload.ssdLifetimeYears || !days || *offload.ssdLifetimeYears * 365.25 >= *days)
         return;
+    const MemoryStrategy &memory = evaluation.plan->memory;
+    const char *where = memory.activationOffload == ActivationOffload::Ssd ? "memory.activation_offload"
+        : memory.optimizerOffload == OptimizerOffload::Ssd                 ? "memory.optimizer_offload"
+                                                                           : "memory.parameter_offload";
     const double life = *offload.ssdLifetimeYears * 365.25, sets = *days / life;
     if (life * 86400 < evaluation.metrics.iterationTime.value_or(0)) {
-        problems.push_back({Severity::Warning, "The drives are worn out before one iteration ends", "memory.activation_offload", {}});
+        problems.push_back({Severity::Warning, "The drives are worn out before one iteration ends", where, {}});
         return;
     }
     char text[256];
     std::snprintf(text, sizeof text, "The drives last %.3g days and the training takes %.3g: %.2g sets of drives", life, *days, sets);
     std::string sentence = text;
     if (offload.ssdUsdPerGpu) {
-        std::snprintf(text, sizeof text, ", $%.3g k, which the cost does not count", sets * *offload.ssdUsdPerGpu * evaluation.plan->cluster.gpus() / 1e3);
+        std::snprintf(text, sizeof text, ", $%.3g a GPU, which the cost does not count", sets * *offload.ssdUsdPerGpu);
         sentence += text;
     }
-    const bool ofStates = evaluation.plan->memory.activationOffload != ActivationOffload::Ssd;
-    problems.push_back({Severity::Warning, sentence, ofStates ? "memory.optimizer_offload" : "memory.activation_offload", {}});
+    problems.push_back({Severity::Warning, sentence, where, {}});
 }
 
 } // namespace

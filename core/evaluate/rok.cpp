@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/rok.h"
 
+#include "core/memory/off_gpu.h"
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -12,13 +14,6 @@ namespace {
 constexpr int kLargestMicroBatch = 128;
 constexpr std::array kNames{"recompute", "offload", "keep"};
 constexpr std::array kSentences{"Recompute", "Offload activations", "Keep activations"};
-
-bool everyPoolHasDrives(const Cluster &cluster)
-{
-    return std::ranges::all_of(cluster.datacenters, [](const Datacenter &site) {
-        return std::ranges::all_of(site.pools, [](const Pool &pool) { return pool.ssd && pool.ssd->writeGBps > 0 && pool.ssd->readGBps > 0; });
-    });
-}
 
 void withoutFullRecompute(MemoryStrategy &memory)
 {
@@ -42,7 +37,7 @@ MemoryStrategy treatedAs(ActivationWay way, const Plan &plan)
     case ActivationWay::Offload:
         if (memory.activationOffload != ActivationOffload::None)
             break;                 // as the plan has it
-        memory.activationOffload = everyPoolHasDrives(plan.cluster) ? ActivationOffload::Ssd : ActivationOffload::Host;
+        memory.activationOffload = allHaveDrives(plan.cluster) ? ActivationOffload::Ssd : ActivationOffload::Host;
         withoutFullRecompute(memory);
         break;
     case ActivationWay::Keep:

@@ -11,8 +11,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMoments8Bit = 2 + 8.0 / 2048;   // two of a byte, and two scales for each block of 2048
-
 /// Moments of an m x n matrix that GaLore projects to rank r, with its projector; Adam's where r is no smaller.
 double matrixMoments(double m, double n, double rank)
 {

@@ -14,6 +14,9 @@ namespace trainyard {
 /// the shape of each matrix, are the workload's mean.
 [[nodiscard]] double optimizerStateBytes(const Workload &workload);
 
+/// Of 8-bit Adam: two of a byte, and two scales for each block of 2048.
+inline constexpr double kMoments8Bit = 2 + 8.0 / 2048;
+
 /// Its moments alone as elements of one parameter: GaLore of rank r keeps m r + 2 n r elements of an m x n matrix (m <= n)
 /// where Adam keeps 2 m n (arXiv 2403.03507); tensors without two dimensions, and the token table, keep theirs. Adam: 2.
 [[nodiscard]] double galoreMomentElements(const ModelSpec &model, int rank);

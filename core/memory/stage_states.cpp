@@ -49,7 +49,7 @@ public:
             s.gradients += state(m_stack.gradientShardBytes, true);
         s.optimizer = state(optimizerStateBytes(m_work), m_p.zeroStage >= 1);
         if (m_plan.workload.optimizer == Optimizer::Adam8bit)   // moments of the token table stay in 32 bits
-            s.optimizer += m_elements.embedding * (8 - k8BitMoments) / (m_p.zeroStage >= 1 ? m_shards : 1);
+            s.optimizer += m_elements.embedding * (8 - kMoments8Bit) / (m_p.zeroStage >= 1 ? m_shards : 1);
         moveOptimizer(s);
         moveParameters(s);
         if (trainsLocally(m_work))   // local SGD's outer optimizer: momentum and the parameters of the last exchange, 32 bits each
@@ -61,8 +61,6 @@ public:
     }
 
 private:
-    static constexpr double k8BitMoments = 2 + 8.0 / 2048;   // and two scales for each block of 2048
-
     [[nodiscard]] double state(double bytes, bool isSharded) const
     {
         return bytes * (isSharded ? m_elements.dense / m_shards + m_elements.experts / m_expertShards : m_elements.dense + m_elements.experts);

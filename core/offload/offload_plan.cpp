@@ -95,9 +95,7 @@ private:
             if (kind.turns && last != chunk.rend() && &chunk == &modules.back())
                 returning[returning.size() - 1 - std::size_t(last - chunk.rbegin())].away = {};   // it stays where the backward follows at once
             LoadWay own = way;
-            own.handOver = kind.turns ? Seconds{} : chunk.back().forward;
-            if (kind.isChosenLate)
-                own.handOver = {};
+            own.handOver = kind.turns || kind.isChosenLate ? Seconds{} : chunk.back().forward;
             if (kind.isSplit)              // one backward follows another at once where weight gradients come later
                 own.handOver = std::min(own.handOver, returning.front().backward);
             if (loadStall(returning, own).value > kUnseen * backward.value)
