@@ -159,6 +159,22 @@ GpuSpec readCatalogueGpu(ObjectReader &reader, const std::map<std::string, Kerne
     return gpu;
 }
 
+ArchitectureRates readSustained(ObjectReader &reader)
+{
+    ArchitectureRates entry;
+    reader.text("architecture", entry.architecture);
+    reader.figure("watts", entry.watts, {0, 1e5});
+    struct Field { const char *key; double SustainedRates::*rate; };
+    for (const Field &field : {Field{"half", &SustainedRates::half}, Field{"eight", &SustainedRates::eight}, Field{"four", &SustainedRates::four},
+                               Field{"attention", &SustainedRates::attention}, Field{"host", &SustainedRates::host}}) {
+        reader.require(field.key, "a rate relative to a kernel measured alone");
+        reader.figure(field.key, entry.rates.*field.rate, {0.2, 5});
+    }
+    for (const auto &[key, source] : reader.sources())
+        entry.source += (entry.source.empty() ? "" : "; ") + key + ": " + source;
+    return entry;
+}
+
 /// What a stack does comes from stacks.json, what it costs from stack_times.json, which tools/fit_stacks writes.
 SourcedFile openStacks(const ReadText &readText, Errors &errors)
 {
@@ -210,6 +226,7 @@ ExpectedAll<Catalogue> load(const ReadText &readText)
                             return readModel(reader);
                         });
     readList<StackSpec>(openStacks(readText, errors), "stacks", errors, catalogue.stacks, &readStack);
+    readList<ArchitectureRates>(openFile("sustained.json", readText, errors), "architectures", errors, catalogue.sustained, &readSustained);
     const SourcedFile regions = openFile("regions.json", readText, errors);
     readList<Region>(regions, "regions", errors, catalogue.regions, &readRegion);
     readList<RegionLink>(regions, "links", errors, catalogue.regionLinks,

@@ -26,6 +26,10 @@ struct StackSpec {
     bool compiled = true;                  // 0: eager element-wise kernels, and tensors saved that backward does not read
     bool asyncTensor = false;              // tensor-parallel communication in pieces between the pieces of its product
     bool float8Rowwise = false;            // 8-bit operands scaled by row instead of by tensor
+    bool synchronousLaunches = false;      // the host waits for each kernel before it launches the next (CUDA_LAUNCH_BLOCKING)
+    bool eagerAttention = false;           // unfused attention of plain tensor operations: mask, softmax and casts a kernel each
+    bool contextGather = false;            // context ranks gather all keys and values before attention instead of passing them round
+    bool freesStageInputs = false;         // the input of a stage is not kept: its first norm's backward works from the norm's output
     // Time habits, fitted to published runs (stack_times.json, written by tools/fit_stacks). docs/model.md, "Stacks".
     double hostUsPerKernel = 0;            // the host's time to launch a kernel; shows where the GPU is faster
     double kernelEfficiency = 1;           // speed of kernels within a training step relative to alone
@@ -38,8 +42,9 @@ struct StackSpec {
     double tensorOverlap = 0;              // share of tensor-parallel communication hidden under GEMMs
     double asyncTensorOverlap = 0;         // the same with asyncTensor
     double pipelineOverlap = 0;            // share of a local boundary transfer hidden under compute
-    double gradientOverlap = 0;            // share of the data-parallel reduction that may hide under backward
-    double parameterOverlap = 0;           // share of the ZeRO all-gather that may hide under forward
+    double gradientOverlap = 0;            // share of backward under which the data-parallel reduction may hide
+    double parameterOverlap = 0;           // share of compute under which the ZeRO all-gather may hide
+    double rankCopyUs = 0;                 // of a gather or scatter into a list of tensors, for each rank: one small copy
     double overlapSlowdown = 0;            // compute lost per second of communication that runs beside it
     double expertOverheadUs = 0;           // of one expert layer, each way: the host waits to learn where tokens go
     double microBatchOverheadUs = 0;       // host work of one micro-batch on one stage, each way
@@ -59,7 +64,11 @@ struct StackSpec {
     bool keepsStageOutputs = false;        // the output of a stage lives until its backward
     bool backwardTemporaries = false;      // gradients of the layer and of the weights at work exist beside what is kept
     bool keepsWeightGradientBuffers = false;   // one 16-bit gradient buffer for each shape of weight stays allocated
-    bool pipelineKeepsGathered = false;    // ZeRO-3 in a pipeline: weights stay gathered and gradients whole for the iteration
+    bool pipelineKeepsGathered = false;    // ZeRO-2 and 3 in a pipeline: gradients stay whole and weights gathered for the iteration
+    bool refusesShardedPipelines = false;  // ZeRO-2 and 3 cannot run in a pipeline
+    bool shardsOptimizerOnly = false;      // has ZeRO-1 alone in a pipeline: the rest is modelled as another framework would do it
+    bool gathersByTensor = false;          // ZeRO-3 gathers every weight matrix on its own, not a layer at a time
+    bool gathersToRecompute = false;       // and again for the recomputation, before it gathers for backward
     double lossKeptBytesPerElement = 4;    // bytes a vocabulary element between forward and backward of the loss
     double parallelLossExtraBytes = 0;     // of a vocabulary element at the peak, where tensor ranks share the vocabulary
     double gradientShardBytes = 0;         // of an element that a rank owns: a 32-bit gradient copy for the step

@@ -105,6 +105,11 @@ const GpuSpec &Workload::gpu(StageSeat seat) const
     return *gpus[std::size_t(seat.datacenter)][std::size_t(seat.pool)];
 }
 
+SustainedRates Workload::sustainedRates(StageSeat seat) const
+{
+    return sustained.empty() ? SustainedRates{} : sustained[std::size_t(seat.datacenter)][std::size_t(seat.pool)];
+}
+
 double Workload::fabricGbps(StageSeat seat) const
 {
     const Datacenter &datacenter = plan->cluster.datacenters[std::size_t(seat.datacenter)];
@@ -125,6 +130,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
     workload.plan = plan;
     for (std::size_t d = 0; d < plan->cluster.datacenters.size(); ++d) {
         auto &row = workload.gpus.emplace_back();
+        auto &rates = workload.sustained.emplace_back();
         const auto &pools = plan->cluster.datacenters[d].pools;
         for (std::size_t p = 0; p < pools.size(); ++p) {
             const GpuSpec *spec = pools[p].inlineGpu ? &*pools[p].inlineGpu : catalogue.gpu(pools[p].gpu);
@@ -134,6 +140,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
                 errors.push_back({ErrorCode::BadValue, pointer(d, p, "gpu.pcie_gbytes_per_s"), "the GPUs of a node have no way to each other",
                                   "pcie_gbytes_per_s or link_gbytes_per_s, above 0"});
             row.push_back(spec);
+            rates.push_back(spec ? trainyard::sustainedRates(catalogue.sustained, *spec) : SustainedRates{});
         }
     }
     for (std::size_t i = 0; i < plan->cluster.wanLinks.size(); ++i) {
