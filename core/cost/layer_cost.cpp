@@ -66,11 +66,6 @@ void addExperts(LayerTimer &timer, const Workload &workload)
     addDenseFfn(timer, model, model.sharedExpertFfn);
 }
 
-Seconds exposed(Seconds communication, double hiddenShare)
-{
-    return communication * (1 - std::clamp(hiddenShare, 0.0, 1.0));
-}
-
 /// All-reduces (or gather and scatter, the same bytes) after attention and after the MLP, in both directions.
 void addTensorTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, int times)
 {
@@ -82,11 +77,13 @@ void addTensorTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
                                 : allReduceTime(activation, site.tensor);
     const StackSpec &stack = workload.stack;
     const double hidden = stack.asyncTensor ? std::max(stack.asyncTensorOverlap, stack.tensorOverlap) : stack.tensorOverlap;
-    const Seconds each = exposed(one, hidden) * times, stolen = one * (hidden * stack.overlapSlowdown * times);
-    cost.forward.tensor += each;
-    cost.forward.compute += stolen;
-    cost.inputGrad.tensor += each;
-    cost.inputGrad.compute += stolen;
+    const auto add = [&](OpSplit &split, Seconds products) {   // pieces of a product hide no more than the product takes
+        const Seconds all = one * times, beside = std::min(all * hidden, products);
+        split.tensor += all - beside;
+        split.compute += beside * stack.overlapSlowdown;
+    };
+    add(cost.forward, timer.forward.products);
+    add(cost.inputGrad, timer.inputGrad.products + timer.weightGrad.products);
 }
 
 void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)

@@ -24,6 +24,11 @@ ShardExchange shardExchange(const Plan &plan, const StackSpec &stack)
     return chunksPerStage(plan) <= kGradientBuffers || stack.pipelineKeepsGathered ? ShardExchange::Once : ShardExchange::InRuns;
 }
 
+bool refusesSharding(const Plan &plan, const StackSpec &stack)
+{
+    return stack.refusesShardedPipelines && !plan.profile && plan.parallelism.pipeline > 1 && plan.parallelism.zeroStage >= 2;
+}
+
 int chunksWithWholeGradients(const Plan &plan, const StackSpec &stack)
 {
     const ShardExchange exchange = shardExchange(plan, stack);

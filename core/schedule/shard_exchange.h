@@ -18,6 +18,9 @@ enum class ShardExchange : std::uint8_t { Once, InLayers, InRuns };
 /// Of a plan with more than one data-parallel rank a stage.
 [[nodiscard]] ShardExchange shardExchange(const Plan &plan, const StackSpec &stack);
 
+/// The stack cannot run what the plan asks of it: ZeRO-2 or ZeRO-3 in a pipeline.
+[[nodiscard]] bool refusesSharding(const Plan &plan, const StackSpec &stack);
+
 /// Chunks of a stage whose gradients lie whole on a GPU at a time, beside its shard of all: the one at work and the one that
 /// is being scattered; 0 where layers scatter theirs at once, or gradients are not sharded.
 [[nodiscard]] int chunksWithWholeGradients(const Plan &plan, const StackSpec &stack);
