@@ -182,7 +182,7 @@ enum class WanAllReduce : std::uint8_t { Hierarchical, Flat };
 enum class LocalSgd : std::uint8_t { None, Diloco, Streaming };
 
 struct WanStrategy {
-    Auto<int> tcpConnections;             // auto: as many as fill the node pair
+    Auto<int> tcpConnections;             // auto: as many as fill the node pair, up to WanTcp::mostConnections
     CongestionControl congestion = CongestionControl::Cubic;
     WanSharing sharing = WanSharing::Spatial;
     Auto<int> cell;                       // pipelines of a DP-cell
