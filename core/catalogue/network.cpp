@@ -55,6 +55,7 @@ WanTcp readWan(ObjectReader reader)
     reader.figure("cubic_scale", wan.cubicScale, {0.01, 10});
     reader.figure("cubic_decrease", wan.cubicDecrease, {0.1, 0.99});
     reader.figure("bbr_loss_threshold", wan.bbrLossThreshold, {0, 1});
+    reader.figure("most_connections", wan.mostConnections, {1, 1e6});
     reader.figure("ring_latency_seen", wan.ringLatencySeen, {0, 1});
     reader.figure("ring_latency_hides_from", wan.ringLatencyHidesFrom, {2, 1e6});
     reader.rejectUnknownKeys();

@@ -98,10 +98,8 @@ Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Ca
     const Bytes left { givesWay ? lossWindowSegments(link.lossRate, rtt) * tcp.segmentBytes : std::numeric_limits<double>::infinity() };
     Transport transport;
     transport.window = std::min(window, left);
-    // As many as fill the pair; where losses shrink the windows, no more than hosts open in practice.
-    const int fill = left < window ? std::min(connectionsToFill(rtt, transport.window, cap), std::max(kMostAgainstLoss, connectionsToFill(rtt, window, cap)))
-                                   : connectionsToFill(rtt, window, cap);
-    transport.connections = strategy.tcpConnections.value_or(fill);
+    transport.toFill = connectionsToFill(rtt, transport.window, cap);
+    transport.connections = strategy.tcpConnections.value_or(std::min(transport.toFill, static_cast<int>(tcp.mostConnections)));
     const BytesPerSecond sent = tcpThroughput(transport.connections, rtt, transport.window, cap);
     transport.rate = sent * (1 - link.lossRate);
     transport.lossBound = left < window;

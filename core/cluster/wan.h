@@ -16,6 +16,7 @@ namespace trainyard {
 /// One node pair of a link, one direction.
 struct Transport {
     int connections = 1;
+    int toFill = 1;                // connections that the node pair would take to be full; `auto` may stop short of it
     Bytes window;                  // that one connection keeps under way
     BytesPerSecond rate{};         // what arrives
     bool lossBound = false;        // losses leave less of the window than the hosts allow
@@ -27,10 +28,6 @@ struct Transport {
 /// ceil(cap RTT / W), at least 1: connections that fill a node pair.
 [[nodiscard]] int connectionsToFill(Seconds rtt, Bytes window, BytesPerSecond pairCap);
 
-/// Most connections of a node pair that `auto` opens where losses, not windows, hold each of them back: our judgement, about as
-/// many as iperf3 allows.
-inline constexpr int kMostAgainstLoss = 128;
-
 /// Mean window of one connection where a share `loss` of its packets is lost, in segments: the larger of Reno's
 /// 1.2 / sqrt(p) and CUBIC's (C (3 + b) / (4 (1 - b)))^1/4 RTT^3/4 / p^3/4 (RFC 9438, 4.3 and 5.1, constants of
 /// NetworkSpec::wan). Timeouts are left out: optimistic beyond losses of a few percent. Infinite without loss.
@@ -38,7 +35,8 @@ inline constexpr int kMostAgainstLoss = 128;
 
 /// What a node pair reaches: min(cap, n min(W, W_loss) / RTT), of which a share 1 - loss arrives. W is the cloud's where
 /// the link names one of the catalogue, else its own. BBR takes no loss for congestion up to its threshold
-/// (NetworkSpec::wan); beyond it is taken to do as CUBIC. Connections as given, or as many as fill the pair.
+/// (NetworkSpec::wan); beyond it is taken to do as CUBIC. Connections as given, or as many as fill the pair and at most
+/// WanTcp::mostConnections: a number that neither loss nor round trip raises, so that a rate never rises with either.
 [[nodiscard]] Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Catalogue &catalogue);
 
 /// The region of the catalogue that a datacenter's id or name says it is; nullptr where it is none.

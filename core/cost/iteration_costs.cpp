@@ -78,6 +78,14 @@ void takeRoom(ScheduleShape &shape, ScheduleTimes &times, const InFlightRoom &ro
     times.keptForWeightGrad = room.keptForWeightGrad;
 }
 
+/// Chimera doubles its forwards where as many micro-batches as stages fit. With less it runs as it always can, and whether that
+/// fits memory says.
+void takeRoomToDouble(ScheduleShape &shape, const InFlightRoom &room)
+{
+    for (const int microBatches : room.microBatches)
+        shape.inFlightLimit.push_back(std::clamp(microBatches, (shape.devices + 1) / 2, shape.devices));
+}
+
 /// A greedy stage takes forwards as long as their activations have room: K = floor((memory - states - workspace) / stash).
 /// It leaves the twentieth of the memory beyond which running out is likely.
 std::vector<int> mostInFlight(const Workload &workload, int microBatches)
@@ -272,6 +280,8 @@ Expected<Costs> cost(const Workload &workload)
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
         if (plan.schedule == ScheduleKind::ZbAuto && !plan.profile)
             takeRoom(scheduled, times, inFlightRoom(workload));
+        if (plan.schedule == ScheduleKind::Chimera && !plan.profile)
+            takeRoomToDouble(scheduled, inFlightRoom(workload));
         if (plan.schedule == ScheduleKind::Atlas && !plan.profile)
             scheduled.inFlightLimit = mostInFlight(workload, scheduled.microBatches);
         auto program = makeProgram(plan.schedule, scheduled, times);

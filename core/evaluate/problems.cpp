@@ -172,8 +172,11 @@ void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evalua
     if (!isOwn || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= evaluation.plan->parallelism.pipeline)
         return;
     problems.push_back({Severity::Note,
-                        std::string("Beyond as many micro-batches as stages the order of ") + toString(kind)
-                            + " is Trainyard's own, without the tricks of the paper: expect a longer iteration than it reports",
+                        kind == ScheduleKind::Hanayo
+                            ? "Beyond as many micro-batches as stages the order of hanayo is Trainyard's own: each further round waits for what its "
+                              "backwards take longer than its forwards, so that many micro-batches shorten the bubble less than under 1f1b"
+                            : "Beyond as many micro-batches as stages chimera doubles its forwards where each stage has room for as many micro-batches "
+                              "as there are stages; else each further round waits for what its backwards take longer than its forwards",
                         "schedule", {}});
 }
 

@@ -124,9 +124,10 @@ double recomputedByPolicy(const Workload &workload, const Costs &costs, double s
     if (costs.offload.empty())
         return 0;
     double forward = 0, core = 0;
+    const double kept = workload.plan->moe.keptVisits();
     for (int layer = 0; layer < workload.model.layers; ++layer) {
         const bool isExpert = workload.model.isExpertLayer(layer);
-        forward += recomputeFlops(workload.model, isExpert, s, Recompute::Full, workload.stack);
+        forward += recomputeFlops(workload.model, isExpert, s, Recompute::Full, workload.stack, kept);
         core += 2 * (layerForwardFlops(workload.model, isExpert, s) - 2 * layerForwardFlops(workload.model, isExpert, s / 2));
     }
     double again = 0, microBatches = 0;
@@ -147,10 +148,11 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
     if (workload.plan->profile)
         return;   // measured stage times need not belong to the named model: no FLOP is claimed
     const double s = spec.sequenceLength;
-    const double modelFlops = modelFlopsPerSequence(workload.model, s) * spec.globalBatch;
+    const double kept = workload.plan->moe.keptVisits();   // what was dropped was not computed
+    const double modelFlops = modelFlopsPerSequence(workload.model, s, kept) * spec.globalBatch;
     double recomputed = recomputedByPolicy(workload, costs, s);
     for (int layer = 0; layer < workload.model.layers; ++layer)
-        recomputed += recomputeFlops(workload.model, workload.model.isExpertLayer(layer), s, workload.plan->memory.recompute, workload.stack);
+        recomputed += recomputeFlops(workload.model, workload.model.isExpertLayer(layer), s, workload.plan->memory.recompute, workload.stack, kept);
     if (workload.plan->memory.recompute == Recompute::Full)   // then no policy decides
         recomputed *= recomputedShare(workload);
     metrics.modelTflopsPerGpu = modelFlops / iteration / metrics.gpusUsed / 1e12;

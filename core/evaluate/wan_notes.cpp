@@ -6,6 +6,7 @@
 #include "core/hardware/network_spec.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace trainyard {
@@ -48,6 +49,7 @@ public:
     void add()
     {
         addLosses();
+        addCeilings();
         addUnusedTurns();
         addFlat();
         addLocalSgd();
@@ -73,12 +75,42 @@ private:
             Problem problem{Severity::Warning,
                             "Losses of " + text("%.3g %%", 100 * link.lossRate) + " leave a connection " + link.between[0] + "–" + link.between[1]
                                 + text(" a window of %.3g MB: ", pair.window.value / 1e6)
-                                + text("%.0f connections reach %.3g Gbps a node pair", pair.connections, pair.rate.value * 8e-9),
+                                + text("%.0f connections reach %.3g Gbps a node pair", pair.connections, pair.rate.value * 8e-9)
+                                + (stopsShort(pair) ? text(" of %.3g; %.0f would fill it, more than auto opens", link.nodePairGbps, pair.toFill) : ""),
                             "cluster.wan_links[" + std::to_string(use.link) + "].loss_rate", {}};
             if (bbrHelps) {
                 Plan next = m_plan;
                 next.wan.congestion = CongestionControl::Bbr;
                 problem.fixes.push_back({"Use BBR", std::make_shared<const Plan>(std::move(next))});
+            }
+            m_problems.push_back(std::move(problem));
+        }
+    }
+
+    /// `auto` would have to open more connections than it does.
+    [[nodiscard]] bool stopsShort(const Transport &pair) const { return !m_plan.wan.tcpConnections && pair.connections < pair.toFill; }
+
+    /// Windows that hosts allow, not losses, leave a node pair short of its cap.
+    void addCeilings()
+    {
+        for (const WanLinkUse &use : m_metrics.wanLinks) {
+            const auto index = std::size_t(use.link);
+            const WanLink &link = m_plan.cluster.wanLinks[index];
+            const Transport &pair = m_work.transports[index];
+            const bool binds = stopsShort(pair) && pair.rate < gbitsPerSecond(link.capacityGbps);
+            if (use.totalBytes() <= 0 || pair.lossBound || !binds)
+                continue;
+            // Rounded up to a hundredth of a MB, so that the window does fill the pair.
+            const double enough = std::ceil(link.nodePairGbps * link.rttMs / 8 / pair.connections * 100 * (1 - 1e-12)) / 100;
+            Problem problem{Severity::Warning,
+                            text("%.0f connections, the most that auto opens, with windows of %.3g MB reach ", pair.connections, pair.window.value / 1e6)
+                                + text("%.3g of %.3g Gbps a node pair ", pair.rate.value * 8e-9, link.nodePairGbps) + link.between[0] + "–" + link.between[1]
+                                + text(": %.0f would fill it, or windows of %.4g MB", pair.toFill, enough),
+                            "cluster.wan_links[" + std::to_string(use.link) + "].tcp_window_mb", {}};
+            if (link.cloud.empty()) {   // else the window is the provider's
+                Plan next = m_plan;
+                next.cluster.wanLinks[index].tcpWindowMb = enough;
+                problem.fixes.push_back({text("Keep %.4g MB of each connection under way", enough), std::make_shared<const Plan>(std::move(next))});
             }
             m_problems.push_back(std::move(problem));
         }

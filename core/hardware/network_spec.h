@@ -43,6 +43,7 @@ struct WanTcp {
     double cubicScale = 0;         // C of RFC 9438, segments per second cubed
     double cubicDecrease = 0;      // beta of RFC 9438: what a loss leaves of the window
     double bbrLossThreshold = 0;   // share of packets lost up to which BBR keeps its rate
+    double mostConnections = 1;    // of a node pair that `auto` opens
     double ringLatencySeen = 1;    // share of a hop's latency that shows in a ring of many ranks ...
     double ringLatencyHidesFrom = 8;   // ... from so many on
     std::string source;

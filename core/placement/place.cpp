@@ -21,7 +21,9 @@ bool handsBack(const Plan &plan)
 struct Block { int datacenter, stages; };   // contiguous stages, in pipeline order
 
 /// Finds the order of datacenters in which blocks of stages cost least on the WAN, by depth-first search over linked
-/// datacenters. A block takes all the stages that its datacenter can hold (fewest boundaries, Atlas Algorithm 1).
+/// datacenters. A block takes all the stages that its datacenter can hold (fewest boundaries, Atlas Algorithm 1). A chain costs the
+/// same from either end: then the slower hops come first, where stages have more micro-batches in flight to wait with, and
+/// what else is equal is the first found. Rounding of sums must not decide: it would at any change of a rate.
 class BlockSearch {
 public:
     BlockSearch(const Workload &workload, const Seating &seating)
@@ -33,36 +35,44 @@ public:
     {
         m_data = data;
         m_best.clear();
-        m_bestCost = std::numeric_limits<double>::infinity();
+        m_bestCost = m_bestLateness = std::numeric_limits<double>::infinity();
         m_visits = 0;
         int possible = 0;
         for (int d = 0; d < int(m_used.size()); ++d)
             possible += m_seating.capacity(d) / data;
         if (possible < m_workload.plan->parallelism.pipeline)
             return {};
-        extend(m_workload.plan->parallelism.pipeline, 0, 0);
+        extend(m_workload.plan->parallelism.pipeline, {});
         return m_best;
     }
 
 private:
-    void extend(int stagesLeft, double fill, double slowest)
+    /// Of the hops on the way, in seconds: their sum, their longest transfer, and each times the stages before it.
+    struct Way { double fill = 0, slowest = 0, lateness = 0; };
+
+    static constexpr double kSame = 1e-9;   // relative: far above rounding, far below any difference between links
+
+    void extend(int stagesLeft, const Way &way)
     {
         const int microBatches = (totalMicroBatches(*m_workload.plan) + m_data - 1) / m_data;
-        double cost = 2 * fill + microBatches * slowest;
+        double cost = 2 * way.fill + microBatches * way.slowest;
         if (stagesLeft == 0) {
             if (handsBack(*m_workload.plan) && m_path.size() > 1) {
                 const std::optional<Hop> back = hopTo(std::size_t(m_path.front().datacenter));
                 if (!back)
                     return;
-                cost = 2 * (fill + back->seconds + back->latency) + microBatches * std::max(slowest, back->seconds);
+                cost = 2 * (way.fill + back->seconds + back->latency) + microBatches * std::max(way.slowest, back->seconds);
             }
-            if (cost < m_bestCost) {
+            const bool isCheaper = cost < m_bestCost * (1 - kSame);
+            const bool isSame = !isCheaper && cost <= m_bestCost * (1 + kSame);
+            if (isCheaper || (isSame && way.lateness < m_bestLateness * (1 - kSame))) {
                 m_bestCost = cost;
+                m_bestLateness = way.lateness;
                 m_best = m_path;
             }
             return;
         }
-        if (cost >= m_bestCost || ++m_visits > kMaxVisits)
+        if (cost > m_bestCost * (1 + kSame) || ++m_visits > kMaxVisits)
             return;
         for (std::size_t next = 0; next < m_used.size(); ++next) {
             const int stages = m_used[next] ? 0 : std::min(stagesLeft, m_seating.capacity(int(next)) / m_data);
@@ -73,7 +83,8 @@ private:
                 continue;
             m_used[next] = true;
             m_path.push_back({int(next), stages});
-            extend(stagesLeft - stages, fill + hop->seconds + hop->latency, std::max(slowest, hop->seconds));
+            const double before = m_workload.plan->parallelism.pipeline - stagesLeft, length = hop->seconds + hop->latency;
+            extend(stagesLeft - stages, {way.fill + length, std::max(way.slowest, hop->seconds), way.lateness + before * length});
             m_path.pop_back();
             m_used[next] = false;
         }
@@ -97,7 +108,7 @@ private:
     const Seating &m_seating;
     std::vector<bool> m_used;
     std::vector<Block> m_path, m_best;
-    double m_bestCost = 0;
+    double m_bestCost = 0, m_bestLateness = 0;
     int m_data = 1, m_visits = 0;
 };
 

@@ -155,7 +155,7 @@ void describe(V &v, std::type_identity<MemoryStrategy>)
 template <class V>
 void describe(V &v, std::type_identity<WanStrategy>)
 {
-    v.automatic(Key { .name = "tcp_connections", .doc = "TCP connections of a node pair; auto: as many as fill it", .min = 1, .max = 1e6, .always = true }, &WanStrategy::tcpConnections);
+    v.automatic(Key { .name = "tcp_connections", .doc = "TCP connections of a node pair; auto: as many as fill it, up to a limit", .min = 1, .max = 1e6, .always = true }, &WanStrategy::tcpConnections);
     v.value(Key { .name = "congestion_control", .doc = "Of the TCP connections: cubic slows down at each loss, bbr does not" }, &WanStrategy::congestion);
     v.value(Key { .name = "sharing", .doc = "Pipelines use their own node pairs, or take turns on all pairs of the cell", .always = true }, &WanStrategy::sharing);
     v.automatic(Key { .name = "cell", .doc = "Pipelines of one cell; auto: WAN time / forward time, rounded", .min = 1, .max = 1e6 }, &WanStrategy::cell);

@@ -8,6 +8,7 @@
 #include "core/hardware/stack_spec.h"
 #include "core/workload/model_spec.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -182,7 +183,7 @@ enum class WanAllReduce : std::uint8_t { Hierarchical, Flat };
 enum class LocalSgd : std::uint8_t { None, Diloco, Streaming };
 
 struct WanStrategy {
-    Auto<int> tcpConnections;             // auto: as many as fill the node pair
+    Auto<int> tcpConnections;             // auto: as many as fill the node pair, up to WanTcp::mostConnections
     CongestionControl congestion = CongestionControl::Cubic;
     WanSharing sharing = WanSharing::Spatial;
     Auto<int> cell;                       // pipelines of a DP-cell
@@ -209,6 +210,9 @@ struct MoeStrategy {
     bool operator==(const MoeStrategy &) const = default;
     /// Rows of the fullest expert over the mean: padding to the capacity, where one is set, replaces the imbalance.
     [[nodiscard]] double load() const { return capacityFactor.value_or(imbalance); }
+    /// Share of the tokens' visits to experts that is computed: experts with room for less than the mean drop the rest. Of
+    /// experts as full as each other; uneven ones drop more, by how much no plan says.
+    [[nodiscard]] double keptVisits() const { return std::min(1.0, capacityFactor.value_or(1)); }
 };
 
 enum class Share : std::uint8_t { Even, Balanced };

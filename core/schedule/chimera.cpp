@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chimera (Li and Hoefler 2021, arXiv 2107.06925): two copies of the model in opposite directions, half of the micro-batches
 // through each, both as 1F1B of at most p / 2 in flight; their bubbles lie where the other works. More than p micro-batches follow
-// without a break, as in the paper's direct concatenation.
+// without a break (the paper's direct concatenation), which leaves bubbles between the rounds where backwards are longer than
+// forwards; or with two forwards at once against one backward (its forward doubling), which has none where they are twice as
+// long and holds twice as much.
 #include "core/schedule/generators.h"
 #include "core/schedule/slot_order.h"
 
@@ -32,7 +34,7 @@ Expected<void> checkShape(const ScheduleShape &shape)
 
 } // namespace
 
-Expected<Program> chimera(const ScheduleShape &shape)
+Expected<Program> chimera(const ScheduleShape &shape, const ScheduleTimes &times)
 {
     if (const auto checked = checkShape(shape); !checked)
         return std::unexpected(checked.error());
@@ -46,9 +48,19 @@ Expected<Program> chimera(const ScheduleShape &shape)
     }
     if (const auto checked = checkInFlight(shape, needed, "chimera"); !checked)
         return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::Bidirectional, {}, OrderRule::Strict};
-    orderInSlots(program, {{0, 0, each, room}, {p, each, each, room}});
-    return program;
+    Program direct{shape, ChunkPlacement::Bidirectional, {}, OrderRule::Strict};
+    orderInSlots(direct, {{0, 0, each, room}, {p, each, each, room}});
+    if (shape.microBatches <= p || times.stages.empty() || shape.inFlightLimit.empty())
+        return direct;
+    for (int &microBatches : room)
+        microBatches *= 2;
+    Program doubled{shape, ChunkPlacement::Bidirectional, {}, OrderRule::Strict};
+    orderInSlots(doubled, {{0, 0, each, room}, {p, each, each, room}}, 2);
+    const std::vector<double> held = peakInFlight(doubled);
+    for (std::size_t i = 0; i < held.size(); ++i)
+        if (held[i] > shape.inFlightLimit[i])
+            return direct;
+    return lengthInOrder(doubled, times) < lengthInOrder(direct, times) ? std::move(doubled) : std::move(direct);
 }
 
 } // namespace trainyard::schedules

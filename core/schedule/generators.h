@@ -22,7 +22,8 @@ namespace trainyard::schedules {
 
 [[nodiscard]] Expected<Program> dualPipe(const ScheduleShape &shape);
 [[nodiscard]] Expected<Program> dualPipeV(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> chimera(const ScheduleShape &shape);
+/// Doubles forwards where that is shorter and `inFlightLimit` has room for it; without times or limits it does not.
+[[nodiscard]] Expected<Program> chimera(const ScheduleShape &shape, const ScheduleTimes &times);
 [[nodiscard]] Expected<Program> hanayo(const ScheduleShape &shape);
 [[nodiscard]] Expected<Program> varuna(const ScheduleShape &shape);
 [[nodiscard]] Expected<Program> teraPipe(const ScheduleShape &shape);

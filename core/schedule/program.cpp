@@ -31,7 +31,7 @@ constexpr std::array kGenerators{
     Generator{ScheduleKind::VMin, nullptr, schedules::vMin},
     Generator{ScheduleKind::DualPipe, schedules::dualPipe},
     Generator{ScheduleKind::DualPipeV, schedules::dualPipeV},
-    Generator{ScheduleKind::Chimera, schedules::chimera},
+    Generator{ScheduleKind::Chimera, nullptr, schedules::chimera},
     Generator{ScheduleKind::Hanayo, schedules::hanayo},
     Generator{ScheduleKind::Varuna, schedules::varuna},
     Generator{ScheduleKind::TeraPipe, schedules::teraPipe},

@@ -26,14 +26,16 @@ struct LayerParameters {           // elements
 [[nodiscard]] double totalParameters(const ModelSpec &model);
 [[nodiscard]] double activeParameters(const ModelSpec &model);         // of one token
 
-/// FLOPs of one sequence of length s forward: 2 a multiply-add, full (not causal-halved) attention.
-[[nodiscard]] double layerForwardFlops(const ModelSpec &model, bool expertLayer, double s);
+/// FLOPs of one sequence of length s forward: 2 a multiply-add, full (not causal-halved) attention. A visit to a routed expert
+/// that is dropped (MoeStrategy::keptVisits) multiplies nothing there; the token goes on through everything else.
+[[nodiscard]] double layerForwardFlops(const ModelSpec &model, bool expertLayer, double s, double keptVisits = 1);
 [[nodiscard]] double headForwardFlops(const ModelSpec &model, double s);
 /// Forward and backward of a whole sequence: the numerator of MFU.
-[[nodiscard]] double modelFlopsPerSequence(const ModelSpec &model, double s);
+[[nodiscard]] double modelFlopsPerSequence(const ModelSpec &model, double s, double keptVisits = 1);
 /// What recomputation adds to one layer, as HFU counts it: 0, the s x s part of attention, or the forward pass again. An
 /// accounting convention (docs/model.md, "FLOPs"): the time of recomputed kernels is the cost model's.
-[[nodiscard]] double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute, const StackSpec &stack);
+[[nodiscard]] double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute, const StackSpec &stack,
+                                    double keptVisits = 1);
 
 struct ActivationShape {
     double sequence = 0, microBatch = 1;

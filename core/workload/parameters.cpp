@@ -47,13 +47,13 @@ int expertLayers(const ModelSpec &model)
     return count;
 }
 
-/// The elements of the matrices that one token multiplies in a layer.
-double activeMatrices(const ModelSpec &model, bool expertLayer)
+/// The elements of the matrices that one token multiplies in a layer, of the visits to routed experts that are kept.
+double activeMatrices(const ModelSpec &model, bool expertLayer, double keptVisits)
 {
     if (!expertLayer)
         return attentionMatrices(model) + mlpMatrices(model, model.ffn);
     return attentionMatrices(model) + mlpMatrices(model, model.sharedExpertFfn)
-        + model.expertsPerToken * mlpMatrices(model, model.expertFfn)
+        + keptVisits * model.expertsPerToken * mlpMatrices(model, model.expertFfn)
         + static_cast<double>(model.hidden) * model.experts;
 }
 
@@ -109,9 +109,9 @@ double activeParameters(const ModelSpec &model)
     return totalParameters(model) - expertLayers(model) * idle;
 }
 
-double layerForwardFlops(const ModelSpec &model, bool expertLayer, double s)
+double layerForwardFlops(const ModelSpec &model, bool expertLayer, double s, double keptVisits)
 {
-    return 2 * s * activeMatrices(model, expertLayer) + attentionCoreFlops(model, s);
+    return 2 * s * activeMatrices(model, expertLayer, keptVisits) + attentionCoreFlops(model, s);
 }
 
 double headForwardFlops(const ModelSpec &model, double s)
@@ -119,19 +119,19 @@ double headForwardFlops(const ModelSpec &model, double s)
     return 2 * s * static_cast<double>(model.hidden) * model.vocab;
 }
 
-double modelFlopsPerSequence(const ModelSpec &model, double s)
+double modelFlopsPerSequence(const ModelSpec &model, double s, double keptVisits)
 {
     const int withExperts = expertLayers(model);
-    const double forward = withExperts * layerForwardFlops(model, true, s)
+    const double forward = withExperts * layerForwardFlops(model, true, s, keptVisits)
         + (model.layers - withExperts) * layerForwardFlops(model, false, s) + headForwardFlops(model, s);
     return 3 * forward;
 }
 
-double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute, const StackSpec &stack)
+double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute, const StackSpec &stack, double keptVisits)
 {
     switch (recompute) {
     case Recompute::None: return 0;
-    case Recompute::Full: return layerForwardFlops(model, expertLayer, s);
+    case Recompute::Full: return layerForwardFlops(model, expertLayer, s, keptVisits);
     case Recompute::Selective:
         // Fused attention never stored the s x s part, so there is nothing to recompute. Elsewhere the published counts
         // (Korthikanti et al., eq. 9: s/3h where the model has s/6h) take the core three times, though it runs once.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cluster/wan.h"
 
+#include "core/hardware/network_spec.h"
 #include "core/placement/resolve.h"
 
 #include <QTest>
@@ -229,6 +230,60 @@ private slots:
         WanStrategy fewer;
         fewer.tcpConnections = pair.connections - 1;
         QVERIFY(transportOf(link, fewer, builtinCatalogue()).rate < pair.rate);
+    }
+
+    // n = min(ceil(cap RTT / W), most), rate = n W / RTT where that is short of the cap
+    void autoOpensNoMoreThanTheLimitOfTheCatalogue()
+    {
+        const double most = builtinNetwork().wan.mostConnections;
+        QVERIFY(!builtinNetwork().wan.source.empty());
+        WanLink link;
+        link.rttMs = 300;
+        link.tcpWindowMb = 0.064;
+        const Transport pair = transportOf(link, {}, builtinCatalogue());
+        QCOMPARE(pair.toFill, 2930);   // ceil(5e9 / 8 * 0.3 / 64e3) = ceil(2929.7)
+        QCOMPARE(double(pair.connections), most);
+        QVERIFY(std::abs(pair.rate.value / (most * 64e3 / 0.3) - 1) < 1e-12);
+        WanStrategy asked;
+        asked.tcpConnections = 2930;   // a number is taken as it is
+        QCOMPARE(transportOf(link, asked, builtinCatalogue()).rate.value, 5e9 / 8);
+    }
+
+    void theLimitIsTheSameUnderLoss()
+    {
+        // 0.1 % lost, 400 ms: W_loss = 1.0545 (0.4 / 0.001)^(3/4) segments = 136 kB, of which ceil(cap RTT / W) would fill the pair
+        WanLink link;
+        link.rttMs = 400;
+        link.lossRate = 1e-3;
+        link.tcpWindowMb = 0.5;
+        const Transport pair = transportOf(link, {}, builtinCatalogue());
+        QVERIFY(pair.lossBound);
+        QCOMPARE(pair.toFill, int(std::ceil(5e9 / 8 * 0.4 / pair.window.value)));
+        QVERIFY(pair.toFill > 1000);
+        QCOMPARE(double(pair.connections), builtinNetwork().wan.mostConnections);
+    }
+
+    // CUBIC: W_loss / RTT falls as RTT^-1/4 at most, so n W / RTT falls for any n that does not grow with the round trip.
+    void aLongerRoundTripNeverRaisesARateUnderAuto()
+    {
+        for (const CongestionControl congestion : {CongestionControl::Cubic, CongestionControl::Bbr})
+            for (const double loss : {0.0, 1e-6, 1e-4, 1e-3, 1e-2, 0.3})
+                for (const double window : {0.064, 0.5, 1.5, 12.0})
+                    for (const double cap : {0.5, 5.0, 100.0}) {
+                        WanStrategy strategy;
+                        strategy.congestion = congestion;
+                        double before = std::numeric_limits<double>::infinity();
+                        for (double rtt = 0; rtt < 2000; rtt = 1.07 * rtt + 0.7) {
+                            WanLink link;
+                            link.rttMs = rtt;
+                            link.lossRate = loss;
+                            link.tcpWindowMb = window;
+                            link.nodePairGbps = cap;
+                            const double rate = transportOf(link, strategy, builtinCatalogue()).rate.value;
+                            QVERIFY2(rate <= before * (1 + 1e-9), qPrintable(QString("loss %1, %2 MB, %3 Gbps, %4 ms").arg(loss).arg(window).arg(cap).arg(rtt)));
+                            before = rate;
+                        }
+                    }
     }
 
     void egressIsTheLinksElseTheRegionsElseTheDefault()

@@ -56,6 +56,31 @@ class TstWanStrategies : public QObject {
     Q_OBJECT
 
 private slots:
+    // 128 windows of 64 kB a round trip of 40 ms are 1.64 Gbps; cap RTT / W = 391 would make 5, and so would 128 windows of 0.2 MB
+    void connectionsShortOfANodePairAreSaidWithTheWindowThatFillsIt()
+    {
+        Plan plan = replicasApart();
+        plan.cluster.wanLinks[0].tcpWindowMb = 0.064;
+        const std::string where = "cluster.wan_links[0].tcp_window_mb";
+        const EvaluationPtr evaluation = evaluated(plan);
+        const Problem *problem = about(evaluation, where);
+        QVERIFY(problem);
+        for (const char *part : {"128 connections", "1.64 of 5 Gbps", "391 would fill it", "windows of 0.2 MB"})
+            QVERIFY2(problem->text.find(part) != std::string::npos, problem->text.c_str());
+        QCOMPARE(problem->fixes.size(), std::size_t(1));
+        const EvaluationPtr mended = evaluated(*problem->fixes.front().plan);
+        QVERIFY(!about(mended, where));
+        QCOMPARE(mended->metrics.wanLinks.front().nodePairGbps, 5.0);
+        plan.wan.tcpConnections = 128;   // asked for
+        QVERIFY(!about(evaluated(plan), where));
+        plan.wan.tcpConnections.reset();
+        plan.cluster.wanLinks[0].cloud = "aws";
+        QVERIFY(!about(evaluated(plan), where));
+        plan.cluster.wanLinks[0].nodePairGbps = 50;   // the window is the provider's: nothing to set
+        const EvaluationPtr ofACloud = evaluated(plan);
+        QVERIFY(about(ofACloud, where) && about(ofACloud, where)->fixes.empty());
+    }
+
     // t(H) = t + Tsync / H
     void anExchangeIsSpreadOverItsSteps()
     {

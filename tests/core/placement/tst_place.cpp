@@ -35,6 +35,7 @@ private slots:
     void autoDataIsTheLargestThatCanBeSeated();
     void movingOneNodeCostsAReplica();
     void aSmallThirdSiteGetsNoStage();
+    void aChainBeginsAtItsSlowerEndWhateverTheRates();
     void unlinkedDatacentersAreNotJoined();
     void wholePipelinesStayInADatacenterWhereDataGoesAcross();
     void aPinnedPlacementThatNoLongerFitsStaysUnseated();
@@ -127,6 +128,24 @@ void TestPlace::movingOneNodeCostsAReplica()
     const Layout after = placed(plan).layout;
     QCOMPARE(after.data, 3);
     QCOMPARE(after.gpusUsed, 3 * 6 * 8);
+}
+
+void TestPlace::aChainBeginsAtItsSlowerEndWhateverTheRates()
+{
+    // 2 (s1 + l1 + s2 + l2) + M max(s1, s2) is the same from either end but for rounding, which must not choose: the slower hop
+    // comes first, where more micro-batches are in flight.
+    for (double gbps = 1; gbps < 2000; gbps *= 1.13) {
+        Plan plan = threeSites(8);
+        plan.cluster.wanLinks = {wanLink("a", "b", 13, gbps), wanLink("b", "c", 49, gbps), wanLink("a", "c", 60, gbps)};
+        for (WanLink &link : plan.cluster.wanLinks)
+            link.tcpWindowMb = 1e4;
+        const Layout layout = placed(plan).layout;
+        std::vector<int> sites;
+        for (const StageSeat &seat : layout.classes.front().seats)
+            if (sites.empty() || sites.back() != seat.datacenter)
+                sites.push_back(seat.datacenter);
+        QCOMPARE(sites, (std::vector<int>{2, 1, 0}));
+    }
 }
 
 void TestPlace::aSmallThirdSiteGetsNoStage()

@@ -77,7 +77,11 @@ private slots:
     void dualPipeOfEqualTimesHasTheBubbleOfItsFormula();
     void chimeraHoldsBetweenHalfAndAllOfItsStages();
     void chimeraOfOneRoundWaitsForBackwardsOnly();
+    void chimeraWaitsBetweenRoundsForWhatBackwardsTakeLonger();
+    void doubledForwardsLeaveChimeraTheBubbleOfOneRound();
+    void chimeraDoublesItsForwardsOnlyWhereTheyFitAndPay();
     void hanayoDividesItsBubbleByTheWaves();
+    void hanayoWaitsBetweenRoundsForWhatBackwardsTakeLonger();
     void slicesFillThePipelineLikeSmallMicroBatches();
     void recomputationAheadOfTheGradientLeavesTheCriticalPath();
     void aWaitingBackwardLetsTheNextForwardGo();
@@ -231,6 +235,72 @@ void TwoDirections::chimeraOfOneRoundWaitsForBackwardsOnly()
     for (const int p : {4, 8, 16})
         for (const Nanoseconds b : {100, 150, 200, 300})
             QCOMPARE(run(even(program(ScheduleKind::Chimera, p, p, 2), {100, b, 0})).duration, p * (100 + b) + (p - 2) * b);
+}
+
+void TwoDirections::chimeraWaitsBetweenRoundsForWhatBackwardsTakeLonger()
+{
+    // Direct concatenation of K = m / p rounds: T = m (f + b) + (p - 2) b + (K - 1)(p - 2)(b - f) where b >= f. With b = f the bubble
+    // is p - 2 slots for any m, (D - 2) / (2N + D - 2) of the iteration as in the paper's table 2.
+    for (const int p : {4, 8, 16})
+        for (const int rounds : {1, 2, 3, 6, 12})
+            for (const Nanoseconds b : {100, 150, 200, 300}) {
+                const int m = rounds * p;
+                QCOMPARE(run(even(program(ScheduleKind::Chimera, p, m, 2), {100, b, 0})).duration,
+                         m * (100 + b) + (p - 2) * b + (rounds - 1) * (p - 2) * (b - 100));
+            }
+}
+
+/// Chimera of times f and b a virtual stage with room for `room` micro-batches on each device.
+Program chimeraWithRoom(int p, int m, Nanoseconds f, Nanoseconds b, int room)
+{
+    ScheduleTimes times;
+    times.stages.assign(static_cast<std::size_t>(2 * p), {f, b - b / 2, b / 2, 0});
+    times.boundaries.assign(static_cast<std::size_t>(2 * p - 1), 0);
+    times.endsTogether = true;
+    auto made = makeProgram(ScheduleKind::Chimera, {p, m, 2, {room}}, times);
+    if (!made)
+        qFatal("%s", toString(made.error()).c_str());
+    return std::move(*made);
+}
+
+void TwoDirections::doubledForwardsLeaveChimeraTheBubbleOfOneRound()
+{
+    // Two forwards a slot against one backward, b = 2f: no bubbles between rounds. What is left of T - m (f + b) does not grow with m
+    // and is less than that of 1F1B, (p - 1)(f + b); the paper's ratio, (D - 2) / (3N/2 + D - 2), makes it (p - 2) b.
+    const Nanoseconds f = 100, b = 200;
+    for (const int p : {4, 8, 16}) {
+        const auto bubble = [&](int m) { return run(even(chimeraWithRoom(p, m, f, b, p), {f, b, 0})).duration - m * (f + b); };
+        for (const int m : {4 * p, 96, 24 * p}) {
+            QVERIFY(bubble(m) < (p - 1) * (f + b));
+            QVERIFY(bubble(m) <= (p - 2) * b * 4 / 3);
+            QVERIFY(bubble(m) >= (p - 2) * b * 3 / 4);
+            for (const double peak : peakInFlight(chimeraWithRoom(p, m, f, b, p)))
+                QVERIFY(peak <= p);
+        }
+    }
+}
+
+void TwoDirections::chimeraDoublesItsForwardsOnlyWhereTheyFitAndPay()
+{
+    const Program direct = program(ScheduleKind::Chimera, 8, 96, 2);
+    QVERIFY(chimeraWithRoom(8, 96, 100, 200, 8).order != direct.order);
+    QCOMPARE(chimeraWithRoom(8, 96, 100, 200, 7).order, direct.order);   // the middle stages would hold 16 chunks
+    QCOMPARE(chimeraWithRoom(8, 96, 100, 100, 8).order, direct.order);   // there is no bubble between rounds to take away
+    QCOMPARE(chimeraWithRoom(8, 8, 100, 200, 8).order, program(ScheduleKind::Chimera, 8, 8, 2).order);
+}
+
+void TwoDirections::hanayoWaitsBetweenRoundsForWhatBackwardsTakeLonger()
+{
+    // T = m (f + b) + (p - 1)/W (b + (K - 1)(b - f)) for K = m / p rounds, b >= f of a whole device
+    for (const int p : {4, 8, 16})
+        for (const int waves : {1, 2, 4})
+            for (const int rounds : {1, 2, 3, 6})
+                for (const Nanoseconds b : {960, 1440, 1920, 2880}) {
+                    const Nanoseconds f = 960;
+                    const int m = rounds * p;
+                    QCOMPARE(run(even(program(ScheduleKind::Hanayo, p, m, 2 * waves), {f / (2 * waves), b / (2 * waves), 0})).duration,
+                             m * (f + b) + (p - 1) * (b + (rounds - 1) * (b - f)) / waves);
+                }
 }
 
 void TwoDirections::hanayoDividesItsBubbleByTheWaves()

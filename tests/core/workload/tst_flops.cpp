@@ -22,6 +22,8 @@ private slots:
     void trainingFlopsOfExpertModelsMatchTheTable_data();
     void trainingFlopsOfExpertModelsMatchTheTable();
     void fusedAttentionHasNothingToRecomputeSelectively();
+    void droppedVisitsMultiplyNothing();
+    void aDenseModelHasNoVisitsToDrop();
 };
 
 namespace {
@@ -130,6 +132,30 @@ void FlopsTest::trainingFlopsOfExpertModelsMatchTheTable()
     const double causalHalf = 3 * m.layers * s * m.heads * widths;
     const double perToken = modelFlopsPerSequence(m, s) / s - causalHalf;
     QVERIFY2(std::abs(perToken / 1e9 - gigaflops) < 0.0026 * gigaflops, qPrintable(QString::number(perToken / 1e9)));
+}
+
+void FlopsTest::droppedVisitsMultiplyNothing()
+{
+    // F(kept) = F(1) - 3 (1 - kept) 2 s k L_e E_1, with E_1 = 3 h f_e the matrices of a gated expert, over the L_e layers with experts
+    for (const char *id : {"mixtral-8x7b", "deepseek-v3", "qwen3-30b-a3b"}) {
+        const ModelSpec &m = model(id);
+        const double s = 4096;
+        double expertLayers = 0;
+        for (int layer = 0; layer < m.layers; ++layer)
+            expertLayers += m.isExpertLayer(layer);
+        const double visits = 3 * 2 * s * m.expertsPerToken * expertLayers * 3.0 * m.hidden * m.expertFfn;
+        for (const double kept : {1.0, 0.75, 0.5, 0.1}) {
+            QVERIFY(close(modelFlopsPerSequence(m, s, kept), modelFlopsPerSequence(m, s) - (1 - kept) * visits, 1e-12));
+            QVERIFY(close(recomputeFlops(m, true, s, Recompute::Full, classicStack(), kept), layerForwardFlops(m, true, s, kept), 1e-12));
+            QCOMPARE(layerForwardFlops(m, false, s, kept), layerForwardFlops(m, false, s));
+        }
+        QVERIFY(modelFlopsPerSequence(m, s, 0) > 0);   // attention, router, shared experts and head remain
+    }
+}
+
+void FlopsTest::aDenseModelHasNoVisitsToDrop()
+{
+    QCOMPARE(modelFlopsPerSequence(model("llama-3-8b"), 8192, 0.5), modelFlopsPerSequence(model("llama-3-8b"), 8192));
 }
 
 void FlopsTest::fusedAttentionHasNothingToRecomputeSelectively()
