@@ -215,8 +215,13 @@ void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLa
 Link seatFabric(const Workload &workload, StageSeat seat)
 {
     const BytesPerSecond perGpu = gbitsPerSecond(workload.fabricGbps(seat));
-    const bool isTcp = workload.plan->cluster.datacenters[std::size_t(seat.datacenter)].fabric == FabricKind::Tcp;
-    return isTcp ? tcpLink(perGpu, workload.pool(seat).gpusPerNode, builtinNetwork()) : fabricLink(perGpu, builtinNetwork());
+    const Datacenter &datacenter = workload.plan->cluster.datacenters[std::size_t(seat.datacenter)];
+    const bool isTcp = datacenter.fabric == FabricKind::Tcp;
+    Link link = isTcp ? tcpLink(perGpu, workload.pool(seat).gpusPerNode, builtinNetwork()) : fabricLink(perGpu, builtinNetwork());
+    // Large messages reach what was measured (not more than this pool's NICs carry); start, steps and ramp stay the class's.
+    if (datacenter.fabricMeasuredGBps)
+        link.bandwidth = BytesPerSecond{std::min(gbytesPerSecond(*datacenter.fabricMeasuredGBps).value, perGpu.value) / link.kind->fraction};
+    return link;
 }
 
 LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)

@@ -6,6 +6,8 @@
 #include "core/workload/model_math.h"
 #include "core/workload/resolve_model.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 namespace trainyard {
@@ -31,6 +33,13 @@ Error unknownName(std::string where, const std::string &kind, const std::string 
     const std::string nearest = nearestName(name, known);
     return {ErrorCode::UnknownName, std::move(where), "no " + kind + " is called \"" + name + "\"",
             nearest.empty() ? "a name that trainyard-cli catalog lists" : "\"" + nearest + "\"?"};
+}
+
+std::string shortNumber(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", value);
+    return text;
 }
 
 std::string listed(const std::vector<std::string> &names)
@@ -90,6 +99,22 @@ ModelSpec measuredStages(const Plan &plan)
     model.name = "measured stages";
     model.layers = plan.parallelism.pipeline * chunksPerStage(plan);
     model.hidden = model.heads = model.kvHeads = model.headDim = model.ffn = model.vocab = 1;
+/// A measured rate above the nominal one is most often that of a whole node, which nccl-tests prints for rings over all its GPUs.
+void checkMeasuredFabric(const Workload &workload, Errors &errors)
+{
+    const auto &datacenters = workload.plan->cluster.datacenters;
+    for (std::size_t d = 0; d < datacenters.size(); ++d) {
+        double nominal = datacenters[d].fabricGbpsPerGpu.value_or(0) / 8;
+        for (const GpuSpec *gpu : workload.gpus[d])
+            nominal = datacenters[d].fabricGbpsPerGpu || !gpu ? nominal : std::max(nominal, gpu->fabricGbps / 8);
+        if (nominal > 0 && datacenters[d].fabricMeasuredGBps.value_or(0) > nominal)
+            errors.push_back({ErrorCode::BadValue, "cluster.datacenters[" + std::to_string(d) + "].fabric_measured_gbytes_per_s",
+                              shortNumber(*datacenters[d].fabricMeasuredGBps) + " GB/s a GPU measured where its NIC carries "
+                                  + shortNumber(nominal) + " GB/s (fabric_gbps_per_gpu / 8)",
+                              "at most " + shortNumber(nominal) + "; a busbw over whole nodes is that of all GPUs of a node: divide by them"});
+    }
+}
+
     return model;
 }
 
@@ -150,6 +175,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             if (nearestName(link.cloud, idsOf(catalogue.clouds)).empty())
                 errors.back().right = "a cloud of the catalogue: " + listed(idsOf(catalogue.clouds));
         }
+    checkMeasuredFabric(workload, errors);
         workload.transports.push_back(transportOf(link, plan->wan, catalogue));
     }
     auto model = plan->profile && plan->workload.model.empty() && !plan->workload.inlineModel

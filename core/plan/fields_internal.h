@@ -63,6 +63,7 @@ void describe(V &v, std::type_identity<Datacenter>)
     v.value(Key { .name = "latitude", .doc = "Degrees north, for the map", .min = -90, .max = 90 }, &Datacenter::latitude);
     v.value(Key { .name = "longitude", .doc = "Degrees east, for the map", .min = -180, .max = 180 }, &Datacenter::longitude);
     v.value(Key { .name = "fabric_gbps_per_gpu", .doc = "NIC bandwidth per GPU and direction, 10^9 bits/s; default: the GPU's catalogue entry", .max = 1e6, .aboveMin = true }, &Datacenter::fabricGbpsPerGpu);
+    v.value(Key { .name = "fabric_measured_gbytes_per_s", .doc = "Rate of one GPU in large collectives between nodes as measured, 10^9 bytes/s: the busbw of nccl-tests over one GPU a node, or over whole nodes divided by the GPUs of a node; default: the usual share of the nominal rate", .max = 1e5, .aboveMin = true }, &Datacenter::fabricMeasuredGBps);
     v.value(Key { .name = "fabric", .doc = "Network between the nodes: rdma (InfiniBand, RoCE), or tcp over a cloud's Ethernet" }, &Datacenter::fabric);
     v.value(Key { .name = "usd_per_kwh", .doc = "Electricity price, USD/kWh", .max = 1e3 }, &Datacenter::usdPerKwh);
     v.value(Key { .name = "kg_co2_per_kwh", .doc = "Carbon intensity of the electricity, kg CO2/kWh", .max = 1e2 }, &Datacenter::kgCo2PerKwh);

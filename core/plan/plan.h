@@ -61,6 +61,7 @@ struct Datacenter {
     std::string id, name;
     std::optional<double> latitude, longitude;
     std::optional<double> fabricGbpsPerGpu;   // default: the GPU's catalogue entry
+    std::optional<double> fabricMeasuredGBps; // of one GPU in large collectives; default: a share of nominal (network.json)
     FabricKind fabric = FabricKind::Rdma;
     std::optional<double> usdPerKwh, kgCo2PerKwh;
     std::vector<Pool> pools;

@@ -32,6 +32,7 @@ constexpr std::array kLabels {
     Label { "datacenter.latitude", "Latitude of", "°" },
     Label { "datacenter.longitude", "Longitude of", "°" },
     Label { "datacenter.fabric_gbps_per_gpu", "Fabric in", " Gbps a GPU" },
+    Label { "datacenter.fabric_measured_gbytes_per_s", "Measured rate of the fabric in", " GB/s a GPU" },
     Label { "datacenter.fabric", "Kind of fabric in", "" },
     Label { "datacenter.usd_per_kwh", "Electricity in", " USD/kWh" },
     Label { "datacenter.kg_co2_per_kwh", "Carbon intensity in", " kg/kWh" },

@@ -60,6 +60,8 @@ public:
             if (coin())
                 datacenter.fabricGbpsPerGpu = real(1, 800);
             if (coin())
+                datacenter.fabricMeasuredGBps = real(1, 100);
+            if (coin())
                 datacenter.usdPerKwh = real(0, 1), datacenter.kgCo2PerKwh = real(0, 1);
             datacenter.fabric = one(FabricKind::Tcp);
             const int pools = whole(1, 3);
