@@ -20,6 +20,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 
 using namespace trainyard;
 using OrderedJson = nlohmann::ordered_json;
@@ -79,17 +80,19 @@ const std::vector<Inherited> kInherited{
     {"deepspeed", "iteration_overhead_ms", "megatron-deepspeed"}, {"deepspeed", "eager_passes", "fsdp"}, {"deepspeed", "overlap_slowdown", "fsdp"},
 };
 
-struct Rate { const char *key; double SustainedRates::*field; double prior, width, lowest, highest; };
+/// A rate is the clock that an architecture sustains times what a kind of kernel deviates from it.
+struct Rate { const char *key; double SustainedRates::*field; bool goesWithClock; double prior, width, lowest, highest; };
 const std::vector<Rate> kRates{
-    {"half", &SustainedRates::half, 0.9, 0.1, 0.5, 1}, {"eight", &SustainedRates::eight, 0.9, 0.1, 0.4, 1},
-    {"four", &SustainedRates::four, 0.9, 0.1, 0.4, 1}, {"attention", &SustainedRates::attention, 0.9, 0.1, 0.4, 1},
-    {"host", &SustainedRates::host, 1, 0.2, 0.4, 2.5},
+    {"half", &SustainedRates::half, true, 1, 0.04, 0.7, 1.3},           {"eight", &SustainedRates::eight, true, 1, 0.04, 0.7, 1.3},
+    {"four", &SustainedRates::four, true, 1, 0.04, 0.7, 1.3},           {"attention", &SustainedRates::attention, true, 1, 0.06, 0.6, 1.3},
+    {"grouped", &SustainedRates::grouped, false, 0.9, 0.15, 0.3, 1.3},  {"host", &SustainedRates::host, false, 1, 0.2, 0.4, 2.5},
 };
+struct Clock { const char *key = "clock"; double prior = 0.9, width = 0.1, lowest = 0.5, highest = 1; };
 
-/// What runs say something about. Ampere's runs with fused attention are none; the host of a Hopper is the unit.
+/// What runs say something about, beside its clock. Ampere's runs with fused attention are none; the host of a Hopper is the unit.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kFittedRates{
-    {"Ampere", {"half"}}, {"Hopper", {"half", "eight", "attention"}}, {"Blackwell", {"half", "eight", "four", "attention", "host"}},
-    {"Blackwell Ultra", {"eight", "attention", "host"}},
+    {"Ampere", {}}, {"Hopper", {"half", "eight", "attention", "grouped"}}, {"Blackwell", {"half", "eight", "four", "attention", "grouped", "host"}},
+    {"Blackwell Ultra", {"eight", "attention", "grouped", "host"}},
 };
 
 template <class List>
@@ -186,6 +189,8 @@ public:
             const auto runs = [&](const Block &block) { return block.runsOn(architecture, m_catalogue); };
             if (std::none_of(m_blocks.begin(), m_blocks.end(), runs))
                 continue;
+            const Clock clock;
+            m_unknowns.push_back({architecture, clock.key, clock.prior, clock.width, clock.lowest, clock.highest, true});
             for (const std::string &key : keys) {
                 const Rate &rate = byKey(kRates, key);
                 m_unknowns.push_back({architecture, key, rate.prior, rate.width, rate.lowest, rate.highest, true});
@@ -274,30 +279,41 @@ private:
     {
         for (std::size_t i = 0; i < m_unknowns.size(); ++i) {
             const Unknown &u = m_unknowns[i];
-            if (!u.isRate) {
+            if (!u.isRate)
                 stack(u.owner).*byKey(kParameters, u.key).field = x[Eigen::Index(i)];
-                continue;
-            }
-            for (ArchitectureRates &known : m_catalogue.sustained)
-                if (known.architecture == u.owner)
-                    known.rates.*byKey(kRates, u.key).field = x[Eigen::Index(i)];
         }
         for (const Inherited &same : kInherited) {
             const auto field = byKey(kParameters, same.key).field;
             stack(same.stack).*field = stack(same.relative).*field;
         }
-        // An architecture without runs of a kind: what those that have some reach in the mean.
-        for (const Rate &rate : kRates) {
+        setRates(x);
+    }
+
+    [[nodiscard]] std::optional<double> valueOf(const Eigen::VectorXd &x, const std::string &architecture, const std::string &key) const
+    {
+        for (std::size_t i = 0; i < m_unknowns.size(); ++i)
+            if (const Unknown &u = m_unknowns[i]; u.isRate && u.owner == architecture && u.key == key)
+                return x[Eigen::Index(i)];
+        return {};
+    }
+
+    /// Of architectures and kinds without runs: the mean clock, the mean deviation of the others.
+    void setRates(const Eigen::VectorXd &x)
+    {
+        const auto meanOf = [&](const std::string &key, double otherwise) {
             double sum = 0, count = 0;
-            const auto isFitted = [&](const std::string &architecture) {
-                return std::any_of(m_unknowns.begin(), m_unknowns.end(), [&](const Unknown &u) { return u.isRate && u.owner == architecture && u.key == rate.key; });
-            };
             for (const ArchitectureRates &known : m_catalogue.sustained)
-                if (isFitted(known.architecture))
-                    sum += known.rates.*rate.field, ++count;
-            for (ArchitectureRates &known : m_catalogue.sustained)
-                if (!isFitted(known.architecture))
-                    known.rates.*rate.field = rate.field == &SustainedRates::host || count == 0 ? 1 : sum / count;
+                if (const auto value = valueOf(x, known.architecture, key))
+                    sum += *value, ++count;
+            return count > 0 ? sum / count : otherwise;
+        };
+        for (ArchitectureRates &known : m_catalogue.sustained) {
+            const double clock = valueOf(x, known.architecture, Clock{}.key).value_or(meanOf(Clock{}.key, 1));
+            for (const Rate &rate : kRates) {
+                const double other = rate.field == &SustainedRates::host ? 1 : meanOf(rate.key, 1);
+                const double own = valueOf(x, known.architecture, rate.key).value_or(other);
+                known.rates.*rate.field = std::clamp(own * (rate.goesWithClock ? clock : 1), 0.2, rate.goesWithClock ? 1.0 : 5.0);
+            }
         }
     }
 
@@ -450,14 +466,14 @@ void setRates(OrderedJson &file, const JointFit &fit)
                 continue;
             for (const Rate &rate : kRates) {
                 const bool isFitted = std::any_of(fit.unknowns().begin(), fit.unknowns().end(), [&](const Unknown &u) {
-                    return u.isRate && u.owner == architecture && u.key == rate.key;
+                    return u.isRate && u.owner == architecture && (u.key == rate.key || (architecture == "Ampere" && rate.field == &SustainedRates::half));
                 });
                 entry[rate.key] = {kept(known.rates.*rate.field), isFitted ? "fit" : "relative"};
             }
         }
     }
     file["sources"]["fit"] = {{"title", "fitted by tools/fit_stacks to the published runs of all stacks whose role is fit"}, {"date", today()}};
-    file["sources"]["relative"] = {{"title", "mean of the fitted architectures"}, {"date", today()}};
+    file["sources"]["relative"] = {{"title", "the architecture's own clock, and the mean of what the fitted ones deviate from theirs; where it has no runs their mean clock"}, {"date", today()}};
 }
 
 } // namespace

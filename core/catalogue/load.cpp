@@ -166,7 +166,7 @@ ArchitectureRates readSustained(ObjectReader &reader)
     reader.figure("watts", entry.watts, {0, 1e5});
     struct Field { const char *key; double SustainedRates::*rate; };
     for (const Field &field : {Field{"half", &SustainedRates::half}, Field{"eight", &SustainedRates::eight}, Field{"four", &SustainedRates::four},
-                               Field{"attention", &SustainedRates::attention}, Field{"host", &SustainedRates::host}}) {
+                               Field{"grouped", &SustainedRates::grouped}, Field{"attention", &SustainedRates::attention}, Field{"host", &SustainedRates::host}}) {
         reader.require(field.key, "a rate relative to a kernel measured alone");
         reader.figure(field.key, entry.rates.*field.rate, {0.2, 5});
     }

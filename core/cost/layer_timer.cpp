@@ -50,7 +50,7 @@ LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
       m_passes(workload.stack.compiled ? workload.stack.elementwisePasses : workload.stack.eagerPasses),
       m_productSpeed((m_isNarrow ? workload.stack.narrowEfficiency : workload.stack.kernelEfficiency)
                      * site.sustained.ofProducts(site.gpu->computePrecision(m_precision))),
-      m_attentionSpeed(workload.stack.kernelEfficiency * site.sustained.attention), m_hostSlowness(site.sustained.host)
+      m_groupedSpeed(site.sustained.grouped), m_attentionSpeed(workload.stack.kernelEfficiency * site.sustained.attention), m_hostSlowness(site.sustained.host)
 {
     const Plan &plan = *workload.plan;
     tensor = plan.parallelism.tensor;
@@ -86,7 +86,7 @@ Seconds LayerTimer::batchedTime(const GemmShape &shape) const
 
 void LayerTimer::groupedProduct(double groups, double m, double n, double k)
 {
-    const auto grouped = [&](GemmShape shape) { return groupedGemmTime(m_gpu, m_precision, groups, shape); };
+    const auto grouped = [&](GemmShape shape) { return groupedGemmTime(m_gpu, m_precision, groups, shape) * (1 / m_groupedSpeed); };
     addProduct(forward, grouped({m, n, k}), groups * k * (m + n));
     addProduct(inputGrad, grouped({m, k, n}), groups * n * m);
     addProduct(weightGrad, grouped({n, k, m}), 0);
@@ -122,9 +122,11 @@ void LayerTimer::fusedAttention()
     // Context ranks that share the causal triangle evenly, by heads or by pairs of blocks, work as if each had its share of
     // the heads; else everyone waits for the rank whose queries see the most keys.
     const bool isBalanced = m_work.stack.balancedContext;
-    const double length = m_work.plan->workload.sequenceLength, ranks = tensor * (isBalanced ? length / sequence : 1);
-    const AttentionShape shape{double(m_work.plan->workload.microBatch), model.heads / ranks, std::max(1.0, model.kvHeads / ranks),
-                               isBalanced ? length : sequence, length, dims.query, dims.value, true};
+    const WorkloadSpec &work = m_work.plan->workload;
+    const double length = work.sequenceLength, ranks = tensor * (isBalanced ? length / sequence : 1);
+    const double document = work.attendedLength(), queries = std::min(isBalanced ? length : sequence, document);
+    const AttentionShape shape{work.microBatch * (isBalanced ? length : sequence) / queries, model.heads / ranks,
+                               std::max(1.0, model.kvHeads / ranks), queries, document, dims.query, dims.value, true};
     core = attentionForward(m_gpu, precision, shape) * (1 / m_attentionSpeed);
     forward.attention += core;
     inputGrad.attention += attentionBackward(m_gpu, precision, shape) * (1 / m_attentionSpeed);

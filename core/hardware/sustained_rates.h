@@ -14,6 +14,7 @@ namespace trainyard {
 struct SustainedRates {
     double half = 1;               // products of 16-bit operands and wider
     double eight = 1, four = 1;    // of 8- and 4-bit operands
+    double grouped = 1;            // of expert products, beside that of their format
     double attention = 1;
     double host = 1;               // time that the host of such a GPU takes, relative to Hopper's
     bool operator==(const SustainedRates &) const = default;

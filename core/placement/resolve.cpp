@@ -92,13 +92,6 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                           "a divisor of " + std::to_string(model.experts)});
 }
 
-/// A profile needs no model: one layer a virtual stage stands for what was measured.
-ModelSpec measuredStages(const Plan &plan)
-{
-    ModelSpec model;
-    model.name = "measured stages";
-    model.layers = plan.parallelism.pipeline * chunksPerStage(plan);
-    model.hidden = model.heads = model.kvHeads = model.headDim = model.ffn = model.vocab = 1;
 /// A measured rate above the nominal one is most often that of a whole node, which nccl-tests prints for rings over all its GPUs.
 void checkMeasuredFabric(const Workload &workload, Errors &errors)
 {
@@ -115,6 +108,13 @@ void checkMeasuredFabric(const Workload &workload, Errors &errors)
     }
 }
 
+/// A profile needs no model: one layer a virtual stage stands for what was measured.
+ModelSpec measuredStages(const Plan &plan)
+{
+    ModelSpec model;
+    model.name = "measured stages";
+    model.layers = plan.parallelism.pipeline * chunksPerStage(plan);
+    model.hidden = model.heads = model.kvHeads = model.headDim = model.ffn = model.vocab = 1;
     return model;
 }
 
@@ -168,6 +168,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             rates.push_back(spec ? trainyard::sustainedRates(catalogue.sustained, *spec) : SustainedRates{});
         }
     }
+    checkMeasuredFabric(workload, errors);
     for (std::size_t i = 0; i < plan->cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan->cluster.wanLinks[i];
         if (!link.cloud.empty() && !catalogue.cloud(link.cloud)) {
@@ -175,7 +176,6 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             if (nearestName(link.cloud, idsOf(catalogue.clouds)).empty())
                 errors.back().right = "a cloud of the catalogue: " + listed(idsOf(catalogue.clouds));
         }
-    checkMeasuredFabric(workload, errors);
         workload.transports.push_back(transportOf(link, plan->wan, catalogue));
     }
     auto model = plan->profile && plan->workload.model.empty() && !plan->workload.inlineModel

@@ -95,6 +95,7 @@ void describe(V &v, std::type_identity<WorkloadSpec>)
 {
     v.model(Key { .name = "model", .doc = "Catalogue name, path of a Hugging Face config.json (relative to the plan), or an inline object" });
     v.value(Key { .name = "sequence_length", .doc = "Tokens of one sequence", .min = 1, .max = 1e8, .always = true }, &WorkloadSpec::sequenceLength);
+    v.value(Key { .name = "document_length", .doc = "Mean tokens of a document, where a mask keeps attention inside documents; absent: a sequence is one", .min = 1, .max = 1e8 }, &WorkloadSpec::documentLength);
     v.value(Key { .name = "global_batch", .doc = "Sequences of one iteration, all pipelines together", .min = 1, .max = 1e7, .always = true }, &WorkloadSpec::globalBatch);
     v.value(Key { .name = "micro_batch", .doc = "Sequences of one micro-batch", .min = 1, .max = 1e6, .always = true }, &WorkloadSpec::microBatch);
     v.value(Key { .name = "precision", .doc = "Number format of the matrix products", .always = true }, &WorkloadSpec::precision);

@@ -100,6 +100,7 @@ struct WorkloadSpec {
     std::string model;                    // catalogue name or path of a config.json; empty where inlineModel is set
     std::optional<ModelSpec> inlineModel;
     int sequenceLength = 2048;
+    std::optional<int> documentLength;    // mean tokens of a document, where attention is masked at their borders
     int globalBatch = 0;                  // sequences per iteration
     int microBatch = 1;
     Precision precision = Precision::Bf16;
@@ -108,6 +109,8 @@ struct WorkloadSpec {
     std::optional<double> trainingTokens;
     Extra extra;
     bool operator==(const WorkloadSpec &) const = default;
+    /// Tokens that attend to each other: of a document, at most of a sequence.
+    [[nodiscard]] int attendedLength() const { return std::min(sequenceLength, documentLength.value_or(sequenceLength)); }
 };
 
 struct Parallelism {

@@ -48,6 +48,7 @@ constexpr std::array kLabels {
     Label { "pool.host.memory_gib", "Host memory of", " GiB" },
     Label { "pool.host.gbytes_per_s_per_gpu", "Host copy rate of", " GB/s a GPU" },
     Label { "workload.sequence_length", "Sequence", " tokens" },
+    Label { "workload.document_length", "Documents", " tokens" },
     Label { "workload.global_batch", "Global batch", "" },
     Label { "workload.micro_batch", "Micro-batch", "" },
     Label { "workload.training_tokens", "Training", " tokens" },

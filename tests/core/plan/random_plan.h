@@ -124,6 +124,8 @@ public:
         WorkloadSpec &w = p.workload;
         w.model = coin() ? "llama-3-70b" : "models/config.json";
         w.sequenceLength = whole(1, 100000);
+        if (coin())
+            w.documentLength = whole(1, 100000);
         w.globalBatch = whole(1, 10000);
         w.microBatch = whole(1, 16);
         w.precision = one(Precision::Nvfp4);
