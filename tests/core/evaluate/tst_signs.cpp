@@ -112,6 +112,10 @@ private slots:
     void moreMicroBatchesNeverEnlargeTheBubble();
     void roomForMoreTokensCostsTimeMemoryAndFlops_data();
     void roomForMoreTokensCostsTimeMemoryAndFlops();
+    void noStackIsFasterThanTheIdealOne_data();
+    void noStackIsFasterThanTheIdealOne();
+    void deepSpeedIsNotFasterThanMegatronCore_data();
+    void deepSpeedIsNotFasterThanMegatronCore();
 };
 
 void TestSigns::aBetterPartNeverLengthensTheIteration_data()
@@ -317,6 +321,47 @@ void TestSigns::roomForMoreTokensCostsTimeMemoryAndFlops()
         }
         before = now;
     }
+}
+
+void TestSigns::noStackIsFasterThanTheIdealOne_data()
+{
+    QTest::addColumn<Plan>("plan");
+    QTest::addColumn<QString>("stack");
+    for (const StackSpec &stack : builtinCatalogue().stacks)
+        for (const Named &named : sixPlans())
+            if (stack.id != "ideal")
+                QTest::newRow(qPrintable(QString("%1 does not run %2 faster than a stack that adds nothing").arg(QString::fromStdString(stack.id), named.name)))
+                    << named.plan << QString::fromStdString(stack.id);
+}
+
+void TestSigns::noStackIsFasterThanTheIdealOne()
+{
+    // T(stack) >= T(ideal): the ideal one runs the same kernels, hides what can be hidden and adds nothing of its own
+    QFETCH(Plan, plan);
+    QFETCH(QString, stack);
+    plan.stack.name = "ideal";
+    const double ideal = seconds(evaluated(plan));
+    plan.stack.name = stack.toStdString();
+    const double named = seconds(evaluated(plan));
+    QVERIFY2(named >= ideal * (1 - kTicks), qPrintable(QString("%1 s, ideal %2 s").arg(named).arg(ideal)));
+}
+
+void TestSigns::deepSpeedIsNotFasterThanMegatronCore_data()
+{
+    QTest::addColumn<Plan>("plan");
+    for (const Named &named : sixPlans())
+        QTest::newRow(qPrintable(QString("deepspeed does not run %1 faster than megatron-core").arg(named.name))) << named.plan;
+}
+
+void TestSigns::deepSpeedIsNotFasterThanMegatronCore()
+{
+    // The same model with eager kernels and less overlap: T(deepspeed) >= T(megatron-core)
+    QFETCH(Plan, plan);
+    plan.stack.name = "megatron-core";
+    const double megatron = seconds(evaluated(plan));
+    plan.stack.name = "deepspeed";
+    const double deepSpeed = seconds(evaluated(plan));
+    QVERIFY2(deepSpeed >= megatron * (1 - kTicks), qPrintable(QString("%1 s, megatron-core %2 s").arg(deepSpeed).arg(megatron)));
 }
 
 QTEST_APPLESS_MAIN(TestSigns)
