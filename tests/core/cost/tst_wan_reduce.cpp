@@ -28,6 +28,8 @@ Plan replicasApart(int sites, int nodes, int pipeline, bool closed = true)
     }
     if (closed && sites > 2)
         plan.cluster.wanLinks.push_back(wanLink(std::string(1, char('a' + sites - 1)), "a"));
+    for (WanLink &link : plan.cluster.wanLinks)
+        link.tcpWindowMb = 4;   // 63 connections fill a pair of 50 Gbps
     plan.placement.mode = PlacementMode::DataAcross;
     return plan;
 }
