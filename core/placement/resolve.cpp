@@ -50,12 +50,19 @@ std::string listed(const std::vector<std::string> &names)
     return text;
 }
 
-Expected<StackSpec> resolveStack(const Stack &stack, const Catalogue &catalogue)
+/// What a release changes first, then what the plan sets itself: that is meant as it is.
+Expected<StackSpec> resolveStack(const Stack &stack, bool isMoe, const Catalogue &catalogue)
 {
     const StackSpec *base = catalogue.stack(stack.name);
     if (!base)
         return std::unexpected(unknownName("stack", "software stack", stack.name, idsOf(catalogue.stacks)));
-    return withOverrides(*base, stack.overrides);
+    if (stack.release.empty())
+        return withOverrides(*base, stack.overrides);
+    const StackRelease *release = base->release(stack.release);
+    if (!release)
+        return std::unexpected(Error{ErrorCode::UnknownName, "stack.release", "no release of " + base->id + " is known as \"" + stack.release + "\"",
+                                     base->releases.empty() ? "null: nothing is known of its releases" : "one of " + listed(idsOf(base->releases))});
+    return withOverrides(slowedBy(*base, release->time(isMoe)), stack.overrides);
 }
 
 void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
@@ -92,13 +99,6 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                           "a divisor of " + std::to_string(model.experts)});
 }
 
-/// A profile needs no model: one layer a virtual stage stands for what was measured.
-ModelSpec measuredStages(const Plan &plan)
-{
-    ModelSpec model;
-    model.name = "measured stages";
-    model.layers = plan.parallelism.pipeline * chunksPerStage(plan);
-    model.hidden = model.heads = model.kvHeads = model.headDim = model.ffn = model.vocab = 1;
 /// A measured rate above the nominal one is most often that of a whole node, which nccl-tests prints for rings over all its GPUs.
 void checkMeasuredFabric(const Workload &workload, Errors &errors)
 {
@@ -115,6 +115,13 @@ void checkMeasuredFabric(const Workload &workload, Errors &errors)
     }
 }
 
+/// A profile needs no model: one layer a virtual stage stands for what was measured.
+ModelSpec measuredStages(const Plan &plan)
+{
+    ModelSpec model;
+    model.name = "measured stages";
+    model.layers = plan.parallelism.pipeline * chunksPerStage(plan);
+    model.hidden = model.heads = model.kvHeads = model.headDim = model.ffn = model.vocab = 1;
     return model;
 }
 
@@ -161,6 +168,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             row.push_back(spec);
         }
     }
+    checkMeasuredFabric(workload, errors);
     for (std::size_t i = 0; i < plan->cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan->cluster.wanLinks[i];
         if (!link.cloud.empty() && !catalogue.cloud(link.cloud)) {
@@ -168,7 +176,6 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             if (nearestName(link.cloud, idsOf(catalogue.clouds)).empty())
                 errors.back().right = "a cloud of the catalogue: " + listed(idsOf(catalogue.clouds));
         }
-    checkMeasuredFabric(workload, errors);
         workload.transports.push_back(transportOf(link, plan->wan, catalogue));
     }
     auto model = plan->profile && plan->workload.model.empty() && !plan->workload.inlineModel
@@ -177,7 +184,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         workload.model = std::move(*model);
     else
         errors.push_back(model.error());
-    auto stack = resolveStack(plan->stack, catalogue);
+    auto stack = resolveStack(plan->stack, model && workload.model.isMoe(), catalogue);
     if (stack)
         workload.stack = std::move(*stack);
     else
