@@ -195,6 +195,30 @@ SourcedFile openStacks(const ReadText &readText, Errors &errors)
     return stacks;
 }
 
+/// stack_releases.json, which tools/fit_releases writes: oldest first.
+void readReleases(const SourcedFile &file, Errors &errors, std::vector<StackSpec> &stacks)
+{
+    struct Read {
+        std::string stack;
+        StackRelease release;
+    };
+    std::vector<Read> all;
+    readList<Read>(file, "releases", errors, all, [&](ObjectReader &reader) {
+        Read read;
+        reader.require("stack", "the id of a stack");
+        reader.text("stack", read.stack);
+        read.release = readRelease(reader);
+        const auto stack = std::ranges::find(stacks, read.stack, &StackSpec::id);
+        if (stack == stacks.end())
+            reader.fault("stack", "no stack has the id \"" + read.stack + "\"", "an id of stacks.json", ErrorCode::UnknownName);
+        else if (stack->release(read.release.id))
+            reader.fault("release", "release " + read.release.id + " of " + read.stack + " is given twice", "one entry a release");
+        else
+            stack->releases.push_back(read.release);
+        return read;
+    });
+}
+
 /// confidence.json, which scripts/validation writes.
 ConfidenceData readConfidence(const SourcedFile &file, Errors &errors)
 {
@@ -227,6 +251,7 @@ ExpectedAll<Catalogue> load(const ReadText &readText)
                         });
     readList<StackSpec>(openStacks(readText, errors), "stacks", errors, catalogue.stacks, &readStack);
     readList<ArchitectureRates>(openFile("sustained.json", readText, errors), "architectures", errors, catalogue.sustained, &readSustained);
+    readReleases(openFile("stack_releases.json", readText, errors), errors, catalogue.stacks);
     const SourcedFile regions = openFile("regions.json", readText, errors);
     readList<Region>(regions, "regions", errors, catalogue.regions, &readRegion);
     readList<RegionLink>(regions, "links", errors, catalogue.regionLinks,

@@ -7,8 +7,20 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace trainyard {
+
+/// One release of a stack: its kernel and host time over that of the stack as fitted (stack_releases.json, written by
+/// tools/fit_releases). Models without and with experts apart. docs/model.md, "Stacks".
+struct StackRelease {
+    std::string id;                        // "26.02"
+    double dense = 1, experts = 1;         // times
+    int densePlans = 0, expertPlans = 0;   // plans that this very release shares with others; 0: taken from its neighbour in age
+    [[nodiscard]] double time(bool isMoe) const { return isMoe ? experts : dense; }
+    [[nodiscard]] int plans(bool isMoe) const { return isMoe ? expertPlans : densePlans; }
+    bool operator==(const StackRelease &) const = default;
+};
 
 struct StackSpec {
     std::string id;                        // "megatron-core"
@@ -75,12 +87,18 @@ struct StackSpec {
     double gatheredLayers = 2;             // layers gathered at once under ZeRO-3: at work and fetched ahead
     double bucketBytes = 0;                // reduction bucket under ZeRO
     double quantizedWeightCopies = 0;      // 8- or 4-bit copies of a weight beside the 16-bit one
+    std::vector<StackRelease> releases;    // that are known, oldest first
     std::map<std::string, std::string> sources;
+    [[nodiscard]] const StackRelease *release(const std::string &id) const;   // nullptr where unknown
     bool operator==(const StackSpec &) const = default;
 };
 
 /// The stack with fields replaced, by their names in stacks.json ("host_us_per_kernel"); booleans as 0 and 1.
 /// Errors: UnknownKey with the nearest field.
 [[nodiscard]] Expected<StackSpec> withOverrides(const StackSpec &base, const std::map<std::string, double> &overrides);
+
+/// The stack with all its kernels and host work taking `time` times as long: what a release changes. Communication, overlaps and
+/// memory stay.
+[[nodiscard]] StackSpec slowedBy(const StackSpec &stack, double time);
 
 } // namespace trainyard

@@ -50,12 +50,19 @@ std::string listed(const std::vector<std::string> &names)
     return text;
 }
 
-Expected<StackSpec> resolveStack(const Stack &stack, const Catalogue &catalogue)
+/// What a release changes first, then what the plan sets itself: that is meant as it is.
+Expected<StackSpec> resolveStack(const Stack &stack, bool isMoe, const Catalogue &catalogue)
 {
     const StackSpec *base = catalogue.stack(stack.name);
     if (!base)
         return std::unexpected(unknownName("stack", "software stack", stack.name, idsOf(catalogue.stacks)));
-    return withOverrides(*base, stack.overrides);
+    if (stack.release.empty())
+        return withOverrides(*base, stack.overrides);
+    const StackRelease *release = base->release(stack.release);
+    if (!release)
+        return std::unexpected(Error{ErrorCode::UnknownName, "stack.release", "no release of " + base->id + " is known as \"" + stack.release + "\"",
+                                     base->releases.empty() ? "null: nothing is known of its releases" : "one of " + listed(idsOf(base->releases))});
+    return withOverrides(slowedBy(*base, release->time(isMoe)), stack.overrides);
 }
 
 void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
@@ -184,7 +191,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         workload.model = std::move(*model);
     else
         errors.push_back(model.error());
-    auto stack = resolveStack(plan->stack, catalogue);
+    auto stack = resolveStack(plan->stack, model && workload.model.isMoe(), catalogue);
     if (stack)
         workload.stack = std::move(*stack);
     else

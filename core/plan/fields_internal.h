@@ -239,7 +239,7 @@ void describe(V &v, std::type_identity<Plan>)
     v.value(Key { .name = "workload", .doc = "What is trained", .required = true }, &Plan::workload);
     v.value(Key { .name = "parallelism", .doc = "How the model is split", .always = true }, &Plan::parallelism);
     v.value(Key { .name = "schedule", .doc = "Order of the micro-batches on a pipeline", .always = true }, &Plan::schedule);
-    v.stack(Key { .name = "stack", .doc = "Training framework whose habits are modelled: a name, or { \"base\": name, ...overrides }", .always = true });
+    v.stack(Key { .name = "stack", .doc = "Training framework whose habits are modelled: a name, or { \"base\": name, \"release\": name, ...overrides }", .always = true });
     v.value(Key { .name = "placement", .doc = "What runs in which datacenter", .always = true }, &Plan::placement);
     v.value(Key { .name = "memory", .doc = "What is kept, computed again or moved out", .always = true }, &Plan::memory);
     v.value(Key { .name = "wan", .doc = "Use of the links between datacenters", .always = true }, &Plan::wan);

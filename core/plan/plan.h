@@ -273,6 +273,7 @@ struct Profile {                          // measured times of one stage and one
 struct Stack {
     std::string name = "megatron-core";
     std::map<std::string, double> overrides;   // field of StackSpec as in stacks.json -> value
+    std::string release = {};                  // one of the catalogue, "26.02"; empty: not named, any of them
     bool operator==(const Stack &) const = default;
 };
 

@@ -142,7 +142,7 @@ public:
             s.sequenceParallel = coin();
         p.schedule = one(ScheduleKind::Atlas);
         if (coin())
-            p.stack = { "fsdp", { { "host_us_per_kernel", real(0, 9) } } };
+            p.stack = { "fsdp", { { "host_us_per_kernel", real(0, 9) } }, coin() ? "2.6" : "" };
         p.placement.mode = one(PlacementMode::DataAcross);
         if (coin())
             p.placement.stages = { { "dc-0", whole(1, 9), extra() }, { "dc-1", whole(1, 9), extra() } };
