@@ -21,6 +21,7 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <set>
 
 using namespace trainyard;
 using OrderedJson = nlohmann::ordered_json;
@@ -39,7 +40,7 @@ const std::vector<Parameter> kParameters{
     {"host_us_per_kernel", &StackSpec::hostUsPerKernel, 10, 8, 1, 60},
     {"kernel_efficiency", &StackSpec::kernelEfficiency, 0.98, 0.04, 0.6, 1.1},
     {"narrow_efficiency", &StackSpec::narrowEfficiency, 0.95, 0.05, 0.5, 1.3},
-    {"elementwise_passes", &StackSpec::elementwisePasses, 1.3, 0.5, 0.5, 6},
+    {"elementwise_passes", &StackSpec::elementwisePasses, 1.3, 0.5, 1, 6},
     {"eager_passes", &StackSpec::eagerPasses, 2.5, 1, 0.8, 10},
     {"accumulation_bytes", &StackSpec::accumulationBytes, 8, 2, 2, 16},
     {"cast_passes", &StackSpec::castPasses, 1, 0.5, 0, 6},
@@ -87,6 +88,8 @@ const std::vector<Rate> kRates{
     {"four", &SustainedRates::four, true, 1, 0.04, 0.7, 1.3},           {"attention", &SustainedRates::attention, true, 1, 0.06, 0.6, 1.3},
     {"grouped", &SustainedRates::grouped, false, 0.9, 0.15, 0.3, 1.3},  {"host", &SustainedRates::host, false, 1, 0.2, 0.4, 2.5},
 };
+/// Kernels of expert products were measured on no Blackwell: the dense ones stand in, so that less is known of them.
+constexpr double kUnmeasuredGrouped = 0.4;
 struct Clock { const char *key = "clock"; double prior = 0.9, width = 0.1, lowest = 0.5, highest = 1; };
 
 /// What runs say something about, beside its clock. Ampere's runs with fused attention are none; the host of a Hopper is the unit.
@@ -94,6 +97,9 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kFittedRates
     {"Ampere", {}}, {"Hopper", {"half", "eight", "attention", "grouped"}}, {"Blackwell", {"half", "eight", "four", "attention", "grouped", "host"}},
     {"Blackwell Ultra", {"eight", "attention", "grouped", "host"}},
 };
+
+/// Chips of Ampere's time and before, without runs of their own: Ampere's.
+const std::set<std::string> kOlder{"Pascal", "Volta", "Turing", "Ada Lovelace"};
 
 template <class List>
 const auto &byKey(const List &list, const std::string &key)
@@ -193,7 +199,8 @@ public:
             m_unknowns.push_back({architecture, clock.key, clock.prior, clock.width, clock.lowest, clock.highest, true});
             for (const std::string &key : keys) {
                 const Rate &rate = byKey(kRates, key);
-                m_unknowns.push_back({architecture, key, rate.prior, rate.width, rate.lowest, rate.highest, true});
+                const bool isUnmeasured = key == "grouped" && architecture.starts_with("Blackwell");
+                m_unknowns.push_back({architecture, key, rate.prior, isUnmeasured ? kUnmeasuredGrouped : rate.width, rate.lowest, rate.highest, true});
             }
         }
     }
@@ -209,8 +216,9 @@ public:
         for (int round = 0; round < 25; ++round) {
             const Eigen::MatrixXd jacobian = derivatives(x, r);
             const Eigen::VectorXd w = huberWeights(r);
-            const Eigen::MatrixXd normal = jacobian.transpose() * w.asDiagonal() * jacobian;
-            const Eigen::VectorXd gradient = jacobian.transpose() * w.asDiagonal() * r;
+            Eigen::MatrixXd normal = jacobian.transpose() * w.asDiagonal() * jacobian;
+            Eigen::VectorXd gradient = jacobian.transpose() * w.asDiagonal() * r;
+            holdAtBounds(x, normal, gradient);
             bool isBetter = false;
             double gain = 0;
             for (int attempt = 0; attempt < 6 && !isBetter; ++attempt) {
@@ -308,12 +316,32 @@ private:
             return count > 0 ? sum / count : otherwise;
         };
         for (ArchitectureRates &known : m_catalogue.sustained) {
+            if (kOlder.contains(known.architecture))
+                continue;
             const double clock = valueOf(x, known.architecture, Clock{}.key).value_or(meanOf(Clock{}.key, 1));
             for (const Rate &rate : kRates) {
                 const double other = rate.field == &SustainedRates::host ? 1 : meanOf(rate.key, 1);
                 const double own = valueOf(x, known.architecture, rate.key).value_or(other);
                 known.rates.*rate.field = std::clamp(own * (rate.goesWithClock ? clock : 1), 0.2, rate.goesWithClock ? 1.0 : 5.0);
             }
+        }
+        const auto ampere = std::find_if(m_catalogue.sustained.begin(), m_catalogue.sustained.end(), [](const ArchitectureRates &r) { return r.architecture == "Ampere"; });
+        for (ArchitectureRates &known : m_catalogue.sustained)
+            if (kOlder.contains(known.architecture) && ampere != m_catalogue.sustained.end())
+                known.rates = ampere->rates;
+    }
+
+    /// What a step would push beyond its bound stays there, so that it does not spoil the step of the others.
+    void holdAtBounds(const Eigen::VectorXd &x, Eigen::MatrixXd &normal, Eigen::VectorXd &gradient) const
+    {
+        for (Eigen::Index i = 0; i < x.size(); ++i) {
+            const bool isHeld = (x[i] <= unknown(i).lowest && gradient[i] > 0) || (x[i] >= unknown(i).highest && gradient[i] < 0);
+            if (!isHeld)
+                continue;
+            normal.row(i).setZero();
+            normal.col(i).setZero();
+            normal(i, i) = 1;
+            gradient[i] = 0;
         }
     }
 
