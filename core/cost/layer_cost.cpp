@@ -327,7 +327,8 @@ ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
 ChunkCost headCost(const Workload &workload, const LayerSite &site)
 {
     LayerTimer timer(workload, site);
-    const double columns = 8 * std::ceil(double(workload.model.vocab) / timer.tensor / 8);   // padded to the tensor cores' grid
+    constexpr double kPaddedTo = 32;   // elements: 16 bytes of the narrowest format
+    const double columns = kPaddedTo * std::ceil(double(workload.model.vocab) / timer.tensor / kPaddedTo);
     timer.product(timer.tokens, columns, workload.model.hidden);
     // Cross entropy over the vocabulary: logits to 32 bits, softmax, gradient.
     timer.elementwiseForward(timer.tokens * columns * 10, 8);

@@ -3,7 +3,6 @@
 
 #include "core/cost/attention.h"
 #include "core/cost/grouped_gemm.h"
-#include "core/cost/tile_waves_internal.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -24,6 +23,21 @@ HeadDims headDims(const ModelSpec &model)
 
 /// Tensor cores take operands in pieces of 16 bytes.
 constexpr double kPieceBytes = 16;
+
+/// Of an operand's element, its scale apart.
+double operandBytes(const GpuSpec &gpu, Precision precision)
+{
+    switch (gpu.computePrecision(precision)) {
+    case Precision::Fp32:
+    case Precision::Tf32: return 4;
+    case Precision::Fp16:
+    case Precision::Bf16: return 2;
+    case Precision::Fp8:
+    case Precision::Mxfp8: return 1;
+    case Precision::Nvfp4: return 0.5;
+    }
+    return 2;
+}
 
 /// Bytes of the largest piece that divides a row of `elements`; a length that is no whole number is padded by frameworks.
 double pieceOf(double elements, double elementSize)
@@ -72,7 +86,7 @@ void LayerTimer::product(double m, double n, double k)
 Seconds LayerTimer::denseTime(double m, double n, double k) const
 {
     const Seconds onGrid = gemmTime(m_gpu, m_precision, {m, n, k});
-    const double size = elementBytes(m_gpu.computePrecision(m_precision)), piece = std::min(pieceOf(n, size), pieceOf(k, size));
+    const double size = operandBytes(m_gpu, m_precision), piece = std::min(pieceOf(n, size), pieceOf(k, size));
     return piece >= kPieceBytes ? onGrid : std::min(onGrid * (kPieceBytes / piece), std::max(onGrid, gemmTime(m_gpu, Precision::Fp32, {m, n, k})));
 }
 
@@ -80,7 +94,7 @@ Seconds LayerTimer::denseTime(double m, double n, double k) const
 Seconds LayerTimer::batchedTime(const GemmShape &shape) const
 {
     const Precision precision = attentionPrecision(m_precision);
-    const double size = elementBytes(m_gpu.computePrecision(precision));
+    const double size = operandBytes(m_gpu, precision);
     return gemmTime(m_gpu, std::min(pieceOf(shape.n, size), pieceOf(shape.k, size)) >= kPieceBytes ? precision : Precision::Fp32, shape);
 }
 
