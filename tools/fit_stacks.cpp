@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fits the time habits of software stacks to published training runs: the rows of resources/validation whose role is
-// "fit". Robust least squares on the log of predicted over published time (Levenberg-Marquardt, Huber weights), every source
-// with equal weight, each parameter drawn to a prior as wide as our ignorance. Writes stack_times.json with residuals.
+// Fits the time habits of software stacks, and the rates that GPUs sustain within a training step, to published training runs:
+// the rows of resources/validation whose role is "fit". All stacks at once, because a GPU's rate is every stack's: robust least
+// squares on the log of predicted over published time (Levenberg-Marquardt, Huber weights), every source of a stack with equal
+// weight, each parameter drawn to a prior as wide as our ignorance. Writes stack_times.json with residuals, and sustained.json
+// beside it.
 //
-//   fit-stacks OUT/stack_times.json [--stack ID]... [--rows FILE]... [--verbose]
+//   fit-stacks OUT/stack_times.json [--rows FILE]... [--verbose]
 
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/parse.h"
@@ -18,6 +20,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 
 using namespace trainyard;
 using OrderedJson = nlohmann::ordered_json;
@@ -31,11 +34,11 @@ struct Parameter {
     double lowest, highest;
 };
 
-// Priors that all stacks share, where each fit starts.
+// Priors that all stacks share, where each fit starts. Of a stack's efficiency little is left beside the GPU's sustained rate.
 const std::vector<Parameter> kParameters{
     {"host_us_per_kernel", &StackSpec::hostUsPerKernel, 10, 8, 1, 60},
-    {"kernel_efficiency", &StackSpec::kernelEfficiency, 0.95, 0.05, 0.6, 1.05},
-    {"narrow_efficiency", &StackSpec::narrowEfficiency, 0.9, 0.1, 0.5, 1.3},
+    {"kernel_efficiency", &StackSpec::kernelEfficiency, 0.98, 0.04, 0.6, 1.1},
+    {"narrow_efficiency", &StackSpec::narrowEfficiency, 0.95, 0.05, 0.5, 1.3},
     {"elementwise_passes", &StackSpec::elementwisePasses, 1.3, 0.5, 0.5, 6},
     {"eager_passes", &StackSpec::eagerPasses, 2.5, 1, 0.8, 10},
     {"accumulation_bytes", &StackSpec::accumulationBytes, 8, 2, 2, 16},
@@ -52,27 +55,51 @@ const std::vector<Parameter> kParameters{
     {"iteration_overhead_ms", &StackSpec::iterationOverheadMs, 20, 10, 0, 300},
 };
 
-/// What a stack cannot do stays 0: it is not fitted.
-const std::map<std::string, std::vector<std::string>> kFitted{
+/// What a stack cannot do stays 0: it is not fitted. Relatives first.
+const std::vector<std::pair<std::string, std::vector<std::string>>> kFitted{
+    {"fsdp", {"host_us_per_kernel", "kernel_efficiency", "narrow_efficiency", "elementwise_passes", "eager_passes", "cast_passes", "rowwise_cast_passes", "async_tensor_overlap", "overlap_slowdown", "gradient_overlap", "parameter_overlap", "iteration_overhead_ms"}},
+    {"megatron-core", {"host_us_per_kernel", "kernel_efficiency", "narrow_efficiency", "elementwise_passes", "cast_passes", "tensor_overlap", "pipeline_overlap", "gradient_overlap", "parameter_overlap", "overlap_slowdown", "expert_overhead_us", "iteration_overhead_ms"}},
     {"megatron-lm-2021", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
     {"megatron-lm-2022", {"host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
     {"megatron-deepspeed", {"host_us_per_kernel", "elementwise_passes", "accumulation_bytes", "micro_batch_overhead_us", "iteration_overhead_ms"}},
-    {"megatron-core", {"host_us_per_kernel", "kernel_efficiency", "narrow_efficiency", "elementwise_passes", "cast_passes", "tensor_overlap", "pipeline_overlap", "gradient_overlap", "parameter_overlap", "overlap_slowdown", "expert_overhead_us", "iteration_overhead_ms"}},
-    {"fsdp", {"host_us_per_kernel", "kernel_efficiency", "narrow_efficiency", "elementwise_passes", "eager_passes", "cast_passes", "rowwise_cast_passes", "async_tensor_overlap", "overlap_slowdown", "parameter_overlap", "iteration_overhead_ms"}},
 };
+
+struct Inherited { const char *stack, *key, *relative; };
 
 /// Taken from a relative that has been fitted: Megatron-DeepSpeed runs the kernels of the Megatron-LM of 2021; what is not
 /// compiled costs the same in every framework of PyTorch.
-const std::map<std::string, std::map<std::string, std::string>> kInherited{
-    {"megatron-lm-2021", {{"eager_passes", "fsdp"}, {"narrow_efficiency", "megatron-core"}}},
-    {"megatron-lm-2022", {{"eager_passes", "fsdp"}, {"narrow_efficiency", "megatron-core"}}},
-    {"megatron-core", {{"eager_passes", "fsdp"}, {"rowwise_cast_passes", "fsdp"}, {"async_tensor_overlap", "fsdp"}}},
-    {"megatron-deepspeed", {{"kernel_efficiency", "megatron-lm-2021"}, {"narrow_efficiency", "megatron-core"}, {"eager_passes", "fsdp"}}},
-    {"deepspeed", {{"kernel_efficiency", "megatron-lm-2021"}, {"narrow_efficiency", "megatron-core"}, {"host_us_per_kernel", "megatron-deepspeed"},
-                   {"elementwise_passes", "megatron-deepspeed"}, {"accumulation_bytes", "megatron-deepspeed"},
-                   {"micro_batch_overhead_us", "megatron-deepspeed"}, {"iteration_overhead_ms", "megatron-deepspeed"},
-                   {"eager_passes", "fsdp"}, {"parameter_overlap", "fsdp"}, {"overlap_slowdown", "fsdp"}}},
+const std::vector<Inherited> kInherited{
+    {"megatron-lm-2021", "eager_passes", "fsdp"}, {"megatron-lm-2021", "narrow_efficiency", "megatron-core"},
+    {"megatron-lm-2022", "eager_passes", "fsdp"}, {"megatron-lm-2022", "narrow_efficiency", "megatron-core"},
+    {"megatron-core", "eager_passes", "fsdp"}, {"megatron-core", "rowwise_cast_passes", "fsdp"}, {"megatron-core", "async_tensor_overlap", "fsdp"},
+    {"megatron-deepspeed", "kernel_efficiency", "megatron-lm-2021"}, {"megatron-deepspeed", "narrow_efficiency", "megatron-core"},
+    {"megatron-deepspeed", "eager_passes", "fsdp"},
+    {"deepspeed", "kernel_efficiency", "megatron-lm-2021"}, {"deepspeed", "narrow_efficiency", "megatron-core"},
+    {"deepspeed", "host_us_per_kernel", "megatron-deepspeed"}, {"deepspeed", "elementwise_passes", "megatron-deepspeed"},
+    {"deepspeed", "accumulation_bytes", "megatron-deepspeed"}, {"deepspeed", "micro_batch_overhead_us", "megatron-deepspeed"},
+    {"deepspeed", "iteration_overhead_ms", "megatron-deepspeed"}, {"deepspeed", "eager_passes", "fsdp"}, {"deepspeed", "overlap_slowdown", "fsdp"},
 };
+
+/// A rate is the clock that an architecture sustains times what a kind of kernel deviates from it.
+struct Rate { const char *key; double SustainedRates::*field; bool goesWithClock; double prior, width, lowest, highest; };
+const std::vector<Rate> kRates{
+    {"half", &SustainedRates::half, true, 1, 0.04, 0.7, 1.3},           {"eight", &SustainedRates::eight, true, 1, 0.04, 0.7, 1.3},
+    {"four", &SustainedRates::four, true, 1, 0.04, 0.7, 1.3},           {"attention", &SustainedRates::attention, true, 1, 0.06, 0.6, 1.3},
+    {"grouped", &SustainedRates::grouped, false, 0.9, 0.15, 0.3, 1.3},  {"host", &SustainedRates::host, false, 1, 0.2, 0.4, 2.5},
+};
+struct Clock { const char *key = "clock"; double prior = 0.9, width = 0.1, lowest = 0.5, highest = 1; };
+
+/// What runs say something about, beside its clock. Ampere's runs with fused attention are none; the host of a Hopper is the unit.
+const std::vector<std::pair<std::string, std::vector<std::string>>> kFittedRates{
+    {"Ampere", {}}, {"Hopper", {"half", "eight", "attention", "grouped"}}, {"Blackwell", {"half", "eight", "four", "attention", "grouped", "host"}},
+    {"Blackwell Ultra", {"eight", "attention", "grouped", "host"}},
+};
+
+template <class List>
+const auto &byKey(const List &list, const std::string &key)
+{
+    return *std::find_if(list.begin(), list.end(), [&](const auto &entry) { return entry.key == key; });
+}
 
 bool isTime(const std::string &metric)
 {
@@ -99,36 +126,88 @@ std::vector<RowSet> rowsOf(const std::string &stack, const std::vector<RowSet> &
     return sets;
 }
 
-class StackFit {
-public:
-    StackFit(Catalogue catalogue, const std::string &id, std::vector<RowSet> sets)
-        : m_catalogue(std::move(catalogue)), m_id(id), m_sets(std::move(sets))
+std::string rounded(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g", value);
+    return text;
+}
+
+/// Of the time: a rate that is too high is a time that is too low.
+double error(const ValidationResult &result)
+{
+    if (!result.predicted || *result.predicted <= 0)
+        return 1;
+    const double ratio = *result.predicted / result.published;
+    return (result.metric == "iteration_time_s" ? ratio : 1 / ratio) - 1;
+}
+
+/// The rows of one stack, and what weighs them.
+struct Block {
+    std::string stack;
+    std::vector<RowSet> sets;
+    std::vector<double> weights;
+    Eigen::Index first = 0;        // row of the Jacobian
+    bool runsOn(const std::string &architecture, const Catalogue &catalogue) const
     {
-        for (const std::string &key : kFitted.at(id))
-            m_parameters.push_back(&*std::find_if(kParameters.begin(), kParameters.end(), [&](const Parameter &p) { return p.key == key; }));
-        for (const RowSet &set : m_sets) {
+        for (const RowSet &set : sets)
             for (const ValidationRow &row : set.rows)
-                m_weights.push_back((row.status == RowStatus::Gated ? 1.0 : 0.5) / std::sqrt(double(set.rows.size())));
+                for (const Datacenter &datacenter : row.plan->cluster.datacenters)
+                    for (const Pool &pool : datacenter.pools)
+                        if (const GpuSpec *gpu = catalogue.gpu(pool.gpu); gpu && gpu->architecture == architecture)
+                            return true;
+        return false;
+    }
+};
+
+/// A number that is fitted: a stack's parameter, or a rate of an architecture.
+struct Unknown {
+    std::string owner, key;
+    double prior, width, lowest, highest;
+    bool isRate = false;
+};
+
+class JointFit {
+public:
+    JointFit(Catalogue catalogue, const std::vector<RowSet> &rows) : m_catalogue(std::move(catalogue))
+    {
+        for (const auto &[stack, keys] : kFitted) {
+            Block block{stack, rowsOf(stack, rows), {}, m_rows};
+            if (block.sets.empty())
+                continue;
+            for (const RowSet &set : block.sets)
+                for (const ValidationRow &row : set.rows)
+                    block.weights.push_back((row.status == RowStatus::Gated ? 1.0 : 0.5) / std::sqrt(double(set.rows.size())));
+            m_rows += Eigen::Index(block.weights.size());
+            for (const std::string &key : keys) {
+                const Parameter &p = byKey(kParameters, key);
+                m_unknowns.push_back({stack, key, p.prior, p.width, p.lowest, p.highest, false});
+            }
+            m_blocks.push_back(std::move(block));
+        }
+        for (const auto &[architecture, keys] : kFittedRates) {
+            const auto runs = [&](const Block &block) { return block.runsOn(architecture, m_catalogue); };
+            if (std::none_of(m_blocks.begin(), m_blocks.end(), runs))
+                continue;
+            const Clock clock;
+            m_unknowns.push_back({architecture, clock.key, clock.prior, clock.width, clock.lowest, clock.highest, true});
+            for (const std::string &key : keys) {
+                const Rate &rate = byKey(kRates, key);
+                m_unknowns.push_back({architecture, key, rate.prior, rate.width, rate.lowest, rate.highest, true});
+            }
         }
     }
 
     void run(bool isVerbose)
     {
-        const Eigen::Index n = Eigen::Index(m_parameters.size());
+        const auto n = Eigen::Index(m_unknowns.size());
         Eigen::VectorXd x(n);
         for (Eigen::Index i = 0; i < n; ++i)
-            x[i] = m_parameters[std::size_t(i)]->prior;   // not from the last fit: the result must not depend on it
+            x[i] = unknown(i).prior;   // not from the last fit: the result must not depend on it
         Eigen::VectorXd r = residuals(x);
         double damping = 1e-2, loss = cost(r);
         for (int round = 0; round < 25; ++round) {
-            Eigen::MatrixXd jacobian(r.size(), n);
-            for (Eigen::Index i = 0; i < n; ++i) {
-                const Parameter &p = *m_parameters[std::size_t(i)];
-                Eigen::VectorXd moved = x;
-                const double step = p.width * (x[i] + 0.02 * p.width > p.highest ? -0.02 : 0.02);
-                moved[i] += step;
-                jacobian.col(i) = (residuals(moved) - r) / step;
-            }
+            const Eigen::MatrixXd jacobian = derivatives(x, r);
             const Eigen::VectorXd w = huberWeights(r);
             const Eigen::MatrixXd normal = jacobian.transpose() * w.asDiagonal() * jacobian;
             const Eigen::VectorXd gradient = jacobian.transpose() * w.asDiagonal() * r;
@@ -139,7 +218,7 @@ public:
                 damped.diagonal() += damping * normal.diagonal();
                 Eigen::VectorXd next = x - damped.ldlt().solve(gradient);
                 for (Eigen::Index i = 0; i < n; ++i)
-                    next[i] = std::clamp(next[i], m_parameters[std::size_t(i)]->lowest, m_parameters[std::size_t(i)]->highest);
+                    next[i] = std::clamp(next[i], unknown(i).lowest, unknown(i).highest);
                 const Eigen::VectorXd r2 = residuals(next);
                 if (cost(r2) < loss) {
                     gain = loss - cost(r2);
@@ -153,88 +232,141 @@ public:
                 }
             }
             if (isVerbose)
-                std::cerr << m_id << " round " << round << " loss " << loss << '\n';
-            if (!isBetter || gain < 1e-6 * loss)
+                std::cerr << "round " << round << " loss " << loss << '\n';
+            if (!isBetter || gain < 1e-5 * loss)
                 break;
         }
         set(x);
     }
 
-    [[nodiscard]] OrderedJson entry(const OrderedJson &before) const
-    {
-        OrderedJson out = before;
-        const StackSpec &fitted = *std::find_if(m_catalogue.stacks.begin(), m_catalogue.stacks.end(), [&](const StackSpec &s) { return s.id == m_id; });
-        for (const Parameter *p : m_parameters)
-            out[p->key] = {std::stod(rounded(fitted.*p->field)), "fit"};
-        OrderedJson &fit = out["fit"] = OrderedJson::object();
-        const ValidationRun run = runRows(m_sets, m_catalogue);
-        std::map<std::string, std::vector<double>> bySource;
-        for (const ValidationResult &result : run.results)
-            bySource[result.source].push_back(std::abs(error(result)));
-        for (auto &[source, errors] : bySource) {
-            double sum = 0;
-            for (double e : errors)
-                sum += e;
-            std::sort(errors.begin(), errors.end());
-            fit[source] = {{"rows", errors.size()}, {"mean_abs_error", std::stod(rounded(sum / double(errors.size())))},
-                           {"median_abs_error", std::stod(rounded(errors[errors.size() / 2]))}};
-        }
-        return out;
-    }
+    [[nodiscard]] const Catalogue &catalogue() const { return m_catalogue; }
+    [[nodiscard]] const std::vector<Unknown> &unknowns() const { return m_unknowns; }
 
-    void report() const
+    /// Rows and errors of a stack's sources.
+    [[nodiscard]] OrderedJson residualsOf(const std::string &stack, bool isVerbose) const
     {
-        const ValidationRun run = runRows(m_sets, m_catalogue);
-        for (const ValidationResult &result : run.results) {
-            std::cerr << "  " << result.source << " " << result.id << " " << result.published << " " << result.predicted.value_or(-1) << " "
-                          << int(std::lround(error(result) * 1000)) / 10.0 << " %" << (result.predicted ? "" : result.problem) << '\n';
+        OrderedJson fit = OrderedJson::object();
+        for (const Block &block : m_blocks) {
+            if (block.stack != stack)
+                continue;
+            std::map<std::string, std::vector<double>> bySource;
+            for (const ValidationResult &result : runRows(block.sets, m_catalogue).results) {
+                bySource[result.source].push_back(std::abs(error(result)));
+                if (isVerbose)
+                    std::cerr << "  " << result.source << " " << result.id << " " << std::lround(error(result) * 1000) / 10.0 << " % " << result.problem << '\n';
+            }
+            for (auto &[source, errors] : bySource) {
+                double sum = 0;
+                for (double e : errors)
+                    sum += e;
+                std::sort(errors.begin(), errors.end());
+                fit[source] = {{"rows", errors.size()}, {"mean_abs_error", std::stod(rounded(sum / double(errors.size())))},
+                               {"median_abs_error", std::stod(rounded(errors[errors.size() / 2]))}};
+            }
         }
-    }
-
-    static std::string rounded(double value)
-    {
-        char text[32];
-        std::snprintf(text, sizeof text, "%.4g", value);
-        return text;
+        return fit;
     }
 
 private:
-    StackSpec &stack()
+    [[nodiscard]] const Unknown &unknown(Eigen::Index i) const { return m_unknowns[std::size_t(i)]; }
+
+    StackSpec &stack(const std::string &id)
     {
-        return *std::find_if(m_catalogue.stacks.begin(), m_catalogue.stacks.end(), [&](const StackSpec &s) { return s.id == m_id; });
+        return *std::find_if(m_catalogue.stacks.begin(), m_catalogue.stacks.end(), [&](const StackSpec &s) { return s.id == id; });
     }
 
     void set(const Eigen::VectorXd &x)
     {
-        for (std::size_t i = 0; i < m_parameters.size(); ++i)
-            stack().*m_parameters[i]->field = x[Eigen::Index(i)];
+        for (std::size_t i = 0; i < m_unknowns.size(); ++i) {
+            const Unknown &u = m_unknowns[i];
+            if (!u.isRate)
+                stack(u.owner).*byKey(kParameters, u.key).field = x[Eigen::Index(i)];
+        }
+        for (const Inherited &same : kInherited) {
+            const auto field = byKey(kParameters, same.key).field;
+            stack(same.stack).*field = stack(same.relative).*field;
+        }
+        setRates(x);
     }
 
-    /// Of the time: a rate that is too high is a time that is too low.
-    static double error(const ValidationResult &result)
+    [[nodiscard]] std::optional<double> valueOf(const Eigen::VectorXd &x, const std::string &architecture, const std::string &key) const
     {
-        if (!result.predicted || *result.predicted <= 0)
-            return 1;
-        const double ratio = *result.predicted / result.published;
-        return (result.metric == "iteration_time_s" ? ratio : 1 / ratio) - 1;
+        for (std::size_t i = 0; i < m_unknowns.size(); ++i)
+            if (const Unknown &u = m_unknowns[i]; u.isRate && u.owner == architecture && u.key == key)
+                return x[Eigen::Index(i)];
+        return {};
+    }
+
+    /// Of architectures and kinds without runs: the mean clock, the mean deviation of the others.
+    void setRates(const Eigen::VectorXd &x)
+    {
+        const auto meanOf = [&](const std::string &key, double otherwise) {
+            double sum = 0, count = 0;
+            for (const ArchitectureRates &known : m_catalogue.sustained)
+                if (const auto value = valueOf(x, known.architecture, key))
+                    sum += *value, ++count;
+            return count > 0 ? sum / count : otherwise;
+        };
+        for (ArchitectureRates &known : m_catalogue.sustained) {
+            const double clock = valueOf(x, known.architecture, Clock{}.key).value_or(meanOf(Clock{}.key, 1));
+            for (const Rate &rate : kRates) {
+                const double other = rate.field == &SustainedRates::host ? 1 : meanOf(rate.key, 1);
+                const double own = valueOf(x, known.architecture, rate.key).value_or(other);
+                known.rates.*rate.field = std::clamp(own * (rate.goesWithClock ? clock : 1), 0.2, rate.goesWithClock ? 1.0 : 5.0);
+            }
+        }
+    }
+
+    void fill(const Block &block, Eigen::VectorXd &r) const
+    {
+        const ValidationRun run = runRows(block.sets, m_catalogue);
+        for (std::size_t i = 0; i < run.results.size(); ++i)
+            r[block.first + Eigen::Index(i)] = block.weights[i] * std::log1p(error(run.results[i])) / kSpread;
+    }
+
+    void fillPriors(const Eigen::VectorXd &x, Eigen::VectorXd &r) const
+    {
+        constexpr double kPriorWeight = 0.15;
+        for (Eigen::Index i = 0; i < x.size(); ++i)
+            r[m_rows + i] = kPriorWeight * (x[i] - unknown(i).prior) / unknown(i).width;
     }
 
     Eigen::VectorXd residuals(const Eigen::VectorXd &x)
     {
         set(x);
-        const ValidationRun run = runRows(m_sets, m_catalogue);
-        Eigen::VectorXd r(Eigen::Index(run.results.size() + m_parameters.size()));
-        for (std::size_t i = 0; i < run.results.size(); ++i)
-            r[Eigen::Index(i)] = m_weights[i] * std::log1p(error(run.results[i])) / kSpread;
-        constexpr double kPriorWeight = 0.15;
-        for (std::size_t i = 0; i < m_parameters.size(); ++i)
-            r[Eigen::Index(run.results.size() + i)] = kPriorWeight * (x[Eigen::Index(i)] - m_parameters[i]->prior) / m_parameters[i]->width;
+        Eigen::VectorXd r(m_rows + x.size());
+        for (const Block &block : m_blocks)
+            fill(block, r);
+        fillPriors(x, r);
         return r;
+    }
+
+    /// A parameter moves the rows of its own stack (what relatives inherit of it is left to the next round), a rate those on
+    /// its architecture.
+    Eigen::MatrixXd derivatives(const Eigen::VectorXd &x, const Eigen::VectorXd &r)
+    {
+        Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(r.size(), x.size());
+        for (Eigen::Index i = 0; i < x.size(); ++i) {
+            const Unknown &u = unknown(i);
+            Eigen::VectorXd moved = x, next = r;
+            const double step = u.width * (x[i] + 0.02 * u.width > u.highest ? -0.02 : 0.02);
+            moved[i] += step;
+            set(moved);
+            for (const Block &block : m_blocks)
+                if (u.isRate ? block.runsOn(u.owner, m_catalogue) : block.stack == u.owner)
+                    fill(block, next);
+            fillPriors(moved, next);
+            jacobian.col(i) = (next - r) / step;
+        }
+        return jacobian;
     }
 
     [[nodiscard]] double limitOf(Eigen::Index i) const
     {
-        return std::size_t(i) < m_weights.size() ? 1.5 * m_weights[std::size_t(i)] : 1e9;
+        for (const Block &block : m_blocks)
+            if (i >= block.first && i < block.first + Eigen::Index(block.weights.size()))
+                return 1.5 * block.weights[std::size_t(i - block.first)];
+        return 1e9;
     }
 
     [[nodiscard]] Eigen::VectorXd huberWeights(const Eigen::VectorXd &r) const
@@ -257,10 +389,9 @@ private:
 
     static constexpr double kSpread = 0.05;   // errors of this size count one
     Catalogue m_catalogue;
-    std::string m_id;
-    std::vector<RowSet> m_sets;
-    std::vector<const Parameter *> m_parameters;
-    std::vector<double> m_weights;
+    std::vector<Block> m_blocks;
+    std::vector<Unknown> m_unknowns;
+    Eigen::Index m_rows = 0;
 };
 
 std::string today()
@@ -271,19 +402,90 @@ std::string today()
     return text;
 }
 
+OrderedJson readObject(const std::string &path)
+{
+    std::ifstream in(path);
+    return OrderedJson::parse(in, nullptr, false);
+}
+
+/// One line an entry of `list`.
+bool write(const std::string &path, const OrderedJson &file, const char *list, bool isOneLine)
+{
+    const std::string partial = path + ".part";
+    {
+        std::ofstream out(partial);
+        out << "{\n\"sources\": " << file["sources"].dump(2) << ",\n\"" << list << "\": [\n";
+        for (std::size_t s = 0; s < file[list].size(); ++s) {
+            const char *end = s + 1 < file[list].size() ? ",\n" : "\n";
+            if (isOneLine) {
+                out << "  " << file[list][s].dump() << end;
+                continue;
+            }
+            out << "  {\n";
+            std::size_t k = 0;
+            for (const auto &[key, value] : file[list][s].items())
+                out << "    \"" << key << "\": " << value.dump() << (++k < file[list][s].size() ? ",\n" : "\n");
+            out << "  }" << end;
+        }
+        out << "]\n}\n";
+    }
+    return std::rename(partial.c_str(), path.c_str()) == 0;
+}
+
+double kept(double value)
+{
+    return std::stod(rounded(value));
+}
+
+void setStacks(OrderedJson &file, const JointFit &fit, bool isVerbose)
+{
+    const auto entryOf = [&](const std::string &id) -> OrderedJson & {
+        return *std::find_if(file["stacks"].begin(), file["stacks"].end(), [&](const OrderedJson &e) { return e.value("id", "") == id; });
+    };
+    for (const Unknown &u : fit.unknowns())
+        if (!u.isRate)
+            entryOf(u.owner)[u.key] = {kept(fit.catalogue().stack(u.owner)->*byKey(kParameters, u.key).field), "fit"};
+    for (const Inherited &same : kInherited)
+        entryOf(same.stack)[same.key] = {kept(fit.catalogue().stack(same.relative)->*byKey(kParameters, same.key).field), "relative"};
+    for (const auto &[stack, keys] : kFitted) {
+        const OrderedJson residuals = fit.residualsOf(stack, isVerbose);
+        if (!residuals.empty())
+            entryOf(stack)["fit"] = residuals;
+        std::cerr << stack << " " << residuals.dump() << '\n';
+    }
+    file["sources"]["fit"] = {{"title", "fitted by tools/fit_stacks to the rows named under \"fit\""}, {"date", today()}};
+    file["sources"]["relative"] = {{"title", "fitted for a relative that runs the same kernels, tools/fit_stacks names it"}, {"date", today()}};
+}
+
+void setRates(OrderedJson &file, const JointFit &fit)
+{
+    for (OrderedJson &entry : file["architectures"]) {
+        const std::string architecture = entry.value("architecture", "");
+        for (const ArchitectureRates &known : fit.catalogue().sustained) {
+            if (known.architecture != architecture)
+                continue;
+            for (const Rate &rate : kRates) {
+                const bool isFitted = std::any_of(fit.unknowns().begin(), fit.unknowns().end(), [&](const Unknown &u) {
+                    return u.isRate && u.owner == architecture && (u.key == rate.key || (architecture == "Ampere" && rate.field == &SustainedRates::half));
+                });
+                entry[rate.key] = {kept(known.rates.*rate.field), isFitted ? "fit" : "relative"};
+            }
+        }
+    }
+    file["sources"]["fit"] = {{"title", "fitted by tools/fit_stacks to the published runs of all stacks whose role is fit"}, {"date", today()}};
+    file["sources"]["relative"] = {{"title", "the architecture's own clock, and the mean of what the fitted ones deviate from theirs; where it has no runs their mean clock"}, {"date", today()}};
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
     std::string path;
-    std::vector<std::string> stacks;
     bool isVerbose = false;
     std::vector<RowSet> rows;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
-        if (argument == "--stack" && i + 1 < argc)
-            stacks.emplace_back(argv[++i]);
-        else if (argument == "--rows" && i + 1 < argc) {
+        if (argument == "--rows" && i + 1 < argc) {
             auto read = readRows(argv[++i]);
             if (!read) {
                 for (const Error &error : read.error())
@@ -296,51 +498,15 @@ int main(int argc, char **argv)
         else
             path = argument;
     }
-    std::ifstream in(path);
-    OrderedJson file = OrderedJson::parse(in, nullptr, false);
-    if (!file.is_object() || !file.contains("stacks")) {
-        std::cerr << "usage: fit-stacks resources/catalog/stack_times.json [--stack ID]... [--rows FILE]... [--verbose]\n";
+    const std::string ratesPath = path.substr(0, path.find_last_of('/') + 1) + "sustained.json";
+    OrderedJson stacks = readObject(path), rates = readObject(ratesPath);
+    if (!stacks.is_object() || !stacks.contains("stacks") || !rates.is_object() || !rates.contains("architectures")) {
+        std::cerr << "usage: fit-stacks resources/catalog/stack_times.json [--rows FILE]... [--verbose], sustained.json beside it\n";
         return 2;
     }
-    const auto entryOf = [&](const std::string &id) -> OrderedJson & {
-        return *std::find_if(file["stacks"].begin(), file["stacks"].end(), [&](const OrderedJson &e) { return e.value("id", "") == id; });
-    };
-    Catalogue catalogue = builtinCatalogue();
-    // Relatives first.
-    for (const char *id : {"fsdp", "megatron-core", "megatron-lm-2021", "megatron-lm-2022", "megatron-deepspeed", "deepspeed"}) {
-        StackSpec &stack = *std::find_if(catalogue.stacks.begin(), catalogue.stacks.end(), [&](const StackSpec &s) { return s.id == id; });
-        OrderedJson &entry = entryOf(id);
-        for (const auto &[key, relative] : kInherited.contains(id) ? kInherited.at(id) : std::map<std::string, std::string>{}) {
-            const auto parameter = std::find_if(kParameters.begin(), kParameters.end(), [&](const Parameter &p) { return p.key == key; });
-            const double value = entryOf(relative)[key][0];
-            stack.*parameter->field = value;
-            entry[key] = {value, "relative"};
-        }
-        const bool isAsked = stacks.empty() || std::find(stacks.begin(), stacks.end(), id) != stacks.end();
-        std::vector<RowSet> sets = isAsked && kFitted.contains(id) ? rowsOf(id, rows.empty() ? builtinRows() : rows) : std::vector<RowSet>{};
-        if (sets.empty())
-            continue;
-        StackFit fit(catalogue, id, std::move(sets));
-        fit.run(isVerbose);
-        if (isVerbose)
-            fit.report();
-        entry = fit.entry(entry);
-        std::cerr << id << " " << entry["fit"].dump() << '\n';
-    }
-    file["sources"]["fit"] = {{"title", "fitted by tools/fit_stacks to the rows named under \"fit\""}, {"date", today()}};
-    file["sources"]["relative"] = {{"title", "fitted for a relative that runs the same kernels, tools/fit_stacks names it"}, {"date", today()}};
-    const std::string partial = path + ".part";
-    {
-        std::ofstream out(partial);
-        out << "{\n\"sources\": " << file["sources"].dump(2) << ",\n\"stacks\": [\n";
-        for (std::size_t s = 0; s < file["stacks"].size(); ++s) {
-            out << "  {\n";
-            std::size_t k = 0;
-            for (const auto &[key, value] : file["stacks"][s].items())
-                out << "    \"" << key << "\": " << value.dump() << (++k < file["stacks"][s].size() ? ",\n" : "\n");
-            out << (s + 1 < file["stacks"].size() ? "  },\n" : "  }\n");
-        }
-        out << "]\n}\n";
-    }
-    return std::rename(partial.c_str(), path.c_str()) == 0 ? 0 : 1;
+    JointFit fit(builtinCatalogue(), rows.empty() ? builtinRows() : rows);
+    fit.run(isVerbose);
+    setStacks(stacks, fit, isVerbose);
+    setRates(rates, fit);
+    return write(path, stacks, "stacks", false) && write(ratesPath, rates, "architectures", true) ? 0 : 1;
 }

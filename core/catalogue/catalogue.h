@@ -7,6 +7,7 @@
 #include "core/catalogue/residual_spread.h"
 #include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
+#include "core/hardware/sustained_rates.h"
 #include "core/workload/model_spec.h"
 
 #include <optional>
@@ -43,6 +44,7 @@ struct Catalogue {
     std::vector<GpuSpec> gpus;
     std::vector<ModelSpec> models;
     std::vector<StackSpec> stacks;
+    std::vector<ArchitectureRates> sustained;
     std::vector<Region> regions;
     std::vector<RegionLink> regionLinks;
     std::vector<Cloud> clouds;

@@ -16,6 +16,8 @@ namespace trainyard {
 [[nodiscard]] GpuSpec readGpu(ObjectReader &reader);
 [[nodiscard]] ModelSpec readModel(ObjectReader &reader);
 [[nodiscard]] StackSpec readStack(ObjectReader &reader);
+/// Of stack_releases.json; the caller reads whose it is.
+[[nodiscard]] StackRelease readRelease(ObjectReader &reader);
 /// Of confidence.json.
 [[nodiscard]] TimeRange readTimeRange(ObjectReader &reader);
 [[nodiscard]] ResidualSpread readSpread(ObjectReader &reader);
@@ -37,10 +39,12 @@ void setKernelFamily(GpuSpec &gpu, const KernelFamily &family);
 void readEvidence(ObjectReader &reader, const std::string &key, KernelEvidence &evidence);
 
 struct StackField {
+    enum class Kind : std::uint8_t { Habit, Time, Speed };   // Time: kernel or host time grows with it; Speed: it shrinks
     const char *key;
     double StackSpec::*figure;     // one of the two is set
     bool StackSpec::*flag;
     Range range;
+    Kind kind = Kind::Habit;
 };
 [[nodiscard]] std::span<const StackField> stackFields();
 

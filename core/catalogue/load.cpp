@@ -159,6 +159,22 @@ GpuSpec readCatalogueGpu(ObjectReader &reader, const std::map<std::string, Kerne
     return gpu;
 }
 
+ArchitectureRates readSustained(ObjectReader &reader)
+{
+    ArchitectureRates entry;
+    reader.text("architecture", entry.architecture);
+    reader.figure("watts", entry.watts, {0, 1e5});
+    struct Field { const char *key; double SustainedRates::*rate; };
+    for (const Field &field : {Field{"half", &SustainedRates::half}, Field{"eight", &SustainedRates::eight}, Field{"four", &SustainedRates::four},
+                               Field{"grouped", &SustainedRates::grouped}, Field{"attention", &SustainedRates::attention}, Field{"host", &SustainedRates::host}}) {
+        reader.require(field.key, "a rate relative to a kernel measured alone");
+        reader.figure(field.key, entry.rates.*field.rate, {0.2, 5});
+    }
+    for (const auto &[key, source] : reader.sources())
+        entry.source += (entry.source.empty() ? "" : "; ") + key + ": " + source;
+    return entry;
+}
+
 /// What a stack does comes from stacks.json, what it costs from stack_times.json, which tools/fit_stacks writes.
 SourcedFile openStacks(const ReadText &readText, Errors &errors)
 {
@@ -177,6 +193,30 @@ SourcedFile openStacks(const ReadText &readText, Errors &errors)
         }
     }
     return stacks;
+}
+
+/// stack_releases.json, which tools/fit_releases writes: oldest first.
+void readReleases(const SourcedFile &file, Errors &errors, std::vector<StackSpec> &stacks)
+{
+    struct Read {
+        std::string stack;
+        StackRelease release;
+    };
+    std::vector<Read> all;
+    readList<Read>(file, "releases", errors, all, [&](ObjectReader &reader) {
+        Read read;
+        reader.require("stack", "the id of a stack");
+        reader.text("stack", read.stack);
+        read.release = readRelease(reader);
+        const auto stack = std::ranges::find(stacks, read.stack, &StackSpec::id);
+        if (stack == stacks.end())
+            reader.fault("stack", "no stack has the id \"" + read.stack + "\"", "an id of stacks.json", ErrorCode::UnknownName);
+        else if (stack->release(read.release.id))
+            reader.fault("release", "release " + read.release.id + " of " + read.stack + " is given twice", "one entry a release");
+        else
+            stack->releases.push_back(read.release);
+        return read;
+    });
 }
 
 /// confidence.json, which scripts/validation writes.
@@ -210,6 +250,8 @@ ExpectedAll<Catalogue> load(const ReadText &readText)
                             return readModel(reader);
                         });
     readList<StackSpec>(openStacks(readText, errors), "stacks", errors, catalogue.stacks, &readStack);
+    readList<ArchitectureRates>(openFile("sustained.json", readText, errors), "architectures", errors, catalogue.sustained, &readSustained);
+    readReleases(openFile("stack_releases.json", readText, errors), errors, catalogue.stacks);
     const SourcedFile regions = openFile("regions.json", readText, errors);
     readList<Region>(regions, "regions", errors, catalogue.regions, &readRegion);
     readList<RegionLink>(regions, "links", errors, catalogue.regionLinks,

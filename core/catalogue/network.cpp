@@ -25,6 +25,7 @@ constexpr LinkField kLinkFields[] = {
     {"fraction", &LinkClass::fraction, {0.01, 2}},
     {"start_us", &LinkClass::startUs, {0, 1e6}},
     {"step_us", &LinkClass::stepUs, {0, 1e6}},
+    {"ring_step_us", &LinkClass::ringStepUs, {0, 1e6}},
     {"ramp_us", &LinkClass::rampUs, {0, 1e6}},
     {"ramp_bytes", &LinkClass::rampBytes, {1, 1e12}},
     {"own_share", &LinkClass::ownShare, {0, 10}},

@@ -59,6 +59,24 @@ Expected<StackSpec> withOverrides(const StackSpec &base, const std::map<std::str
     return stack;
 }
 
+StackSpec slowedBy(const StackSpec &stack, double time)
+{
+    StackSpec slowed = stack;
+    for (const StackField &field : stackFields()) {
+        if (field.kind == StackField::Kind::Time)
+            slowed.*(field.figure) *= time;
+        else if (field.kind == StackField::Kind::Speed)
+            slowed.*(field.figure) /= time;
+    }
+    return slowed;
+}
+
+const StackRelease *StackSpec::release(const std::string &wanted) const
+{
+    const auto found = std::ranges::find(releases, wanted, &StackRelease::id);
+    return found == releases.end() ? nullptr : &*found;
+}
+
 const std::vector<std::string> &stackKeys()
 {
     static const std::vector<std::string> keys = [] {

@@ -27,26 +27,35 @@ constexpr StackField kStackFields[] = {
     {"backward_temporaries", nullptr, &StackSpec::backwardTemporaries, kShare},
     {"keeps_weight_gradient_buffers", nullptr, &StackSpec::keepsWeightGradientBuffers, kShare},
     {"pipeline_keeps_gathered", nullptr, &StackSpec::pipelineKeepsGathered, kShare},
+    {"synchronous_launches", nullptr, &StackSpec::synchronousLaunches, kShare},
+    {"eager_attention", nullptr, &StackSpec::eagerAttention, kShare},
+    {"context_gather", nullptr, &StackSpec::contextGather, kShare},
+    {"frees_stage_inputs", nullptr, &StackSpec::freesStageInputs, kShare},
+    {"refuses_sharded_pipelines", nullptr, &StackSpec::refusesShardedPipelines, kShare},
+    {"shards_optimizer_only", nullptr, &StackSpec::shardsOptimizerOnly, kShare},
+    {"gathers_by_tensor", nullptr, &StackSpec::gathersByTensor, kShare},
+    {"gathers_to_recompute", nullptr, &StackSpec::gathersToRecompute, kShare},
+    {"rank_copy_us", &StackSpec::rankCopyUs, nullptr, {0, 1e4}},
     {"gradient_bytes", &StackSpec::gradientBytes, nullptr, {0, 8}},
     {"async_tensor", nullptr, &StackSpec::asyncTensor, kShare},
     {"float8_rowwise", nullptr, &StackSpec::float8Rowwise, kShare},
-    {"host_us_per_kernel", &StackSpec::hostUsPerKernel, nullptr, {0, 1e6}},
-    {"kernel_efficiency", &StackSpec::kernelEfficiency, nullptr, {0.1, 1.5}},
-    {"narrow_efficiency", &StackSpec::narrowEfficiency, nullptr, {0.1, 2}},
-    {"elementwise_passes", &StackSpec::elementwisePasses, nullptr, {0, 100}},
-    {"eager_passes", &StackSpec::eagerPasses, nullptr, {0, 100}},
-    {"accumulation_bytes", &StackSpec::accumulationBytes, nullptr, {0, 100}},
-    {"cast_passes", &StackSpec::castPasses, nullptr, {0, 100}},
-    {"rowwise_cast_passes", &StackSpec::rowwiseCastPasses, nullptr, {0, 100}},
+    {"host_us_per_kernel", &StackSpec::hostUsPerKernel, nullptr, {0, 1e6}, StackField::Kind::Time},
+    {"kernel_efficiency", &StackSpec::kernelEfficiency, nullptr, {0.1, 1.5}, StackField::Kind::Speed},
+    {"narrow_efficiency", &StackSpec::narrowEfficiency, nullptr, {0.1, 2}, StackField::Kind::Speed},
+    {"elementwise_passes", &StackSpec::elementwisePasses, nullptr, {0, 100}, StackField::Kind::Time},
+    {"eager_passes", &StackSpec::eagerPasses, nullptr, {0, 100}, StackField::Kind::Time},
+    {"accumulation_bytes", &StackSpec::accumulationBytes, nullptr, {0, 100}, StackField::Kind::Time},
+    {"cast_passes", &StackSpec::castPasses, nullptr, {0, 100}, StackField::Kind::Time},
+    {"rowwise_cast_passes", &StackSpec::rowwiseCastPasses, nullptr, {0, 100}, StackField::Kind::Time},
     {"tensor_overlap", &StackSpec::tensorOverlap, nullptr, kShare},
     {"async_tensor_overlap", &StackSpec::asyncTensorOverlap, nullptr, kShare},
     {"pipeline_overlap", &StackSpec::pipelineOverlap, nullptr, kShare},
     {"gradient_overlap", &StackSpec::gradientOverlap, nullptr, kShare},
     {"parameter_overlap", &StackSpec::parameterOverlap, nullptr, kShare},
     {"overlap_slowdown", &StackSpec::overlapSlowdown, nullptr, {0, 10}},
-    {"expert_overhead_us", &StackSpec::expertOverheadUs, nullptr, {0, 1e6}},
-    {"micro_batch_overhead_us", &StackSpec::microBatchOverheadUs, nullptr, {0, 1e7}},
-    {"iteration_overhead_ms", &StackSpec::iterationOverheadMs, nullptr, {0, 1e6}},
+    {"expert_overhead_us", &StackSpec::expertOverheadUs, nullptr, {0, 1e6}, StackField::Kind::Time},
+    {"micro_batch_overhead_us", &StackSpec::microBatchOverheadUs, nullptr, {0, 1e7}, StackField::Kind::Time},
+    {"iteration_overhead_ms", &StackSpec::iterationOverheadMs, nullptr, {0, 1e6}, StackField::Kind::Time},
     {"logits_bytes_per_element", &StackSpec::logitsBytesPerElement, nullptr, {0, 100}},
     {"context_bytes", &StackSpec::contextBytes, nullptr, {0, 1e12}},
     {"communicator_bytes", &StackSpec::communicatorBytes, nullptr, {0, 1e12}},
@@ -83,6 +92,20 @@ StackSpec readStack(ObjectReader &reader)
     }
     stack.sources = reader.sources();
     return stack;
+}
+
+StackRelease readRelease(ObjectReader &reader)
+{
+    StackRelease release;
+    reader.require("release", "the name of a release, such as \"26.02\"");
+    reader.text("release", release.id);
+    for (const auto &[key, time] : {std::pair{"dense", &release.dense}, std::pair{"experts", &release.experts}}) {
+        reader.require(key, "its time over that of the stack as fitted");
+        reader.figure(key, *time, {0.05, 20});
+    }
+    reader.count("dense_plans", release.densePlans, {0, 1e6});
+    reader.count("expert_plans", release.expertPlans, {0, 1e6});
+    return release;
 }
 
 } // namespace trainyard

@@ -18,19 +18,27 @@ Seconds ringHalf(Bytes size, int n, const Link &link)
 }
 
 /// The best of: a ring; a tree, which pipelines the whole tensor up and down, twice the volume in logarithmic depth; and a
-/// reduction inside the switches of the link.
-Seconds levelAllReduce(Bytes size, int n, const Link &link)
+/// reduction inside the switches of the link. `around`: steps of the ring over other links.
+Seconds levelAllReduce(Bytes size, int n, const Link &link, Seconds around = {})
 {
     if (n <= 1)
         return {};
     // One kernel does both halves of the ring: one start, one ramp, both volumes.
-    const Bytes around = size * (2.0 * (n - 1) / n / link.kind->reduceGain);
-    const Seconds ring = transferTime(around, 2.0 * (n - 1), link);
+    const Bytes volume = size * (2.0 * (n - 1) / n / link.kind->reduceGain);
+    const Seconds ring = transferTime(volume, 2.0 * (n - 1), link) + around;
     const Seconds tree = transferTime(size * (2 / link.kind->reduceGain), 2 * std::ceil(std::log2(double(n))), link);
     Seconds best = std::min(ring, tree);
     if (link.kind->switchGain > 0 && n >= link.kind->switchRanks)
-        best = std::min(best, transferTime(around / link.kind->switchGain, 2.0 * (n - 1), link));
+        best = std::min(best, transferTime(volume / link.kind->switchGain, 2.0 * (n - 1), link));
     return best;
+}
+
+/// One ring through all ranks passes every node: n - 1 steps of which all but those between nodes are inside one. Its bytes are
+/// those of a ring inside a node and one between nodes; of its steps those are counted with them, these here.
+Seconds aroundNodes(const RankGroup &group, double times)
+{
+    const int local = std::min(group.ranksPerNode, group.ranks), nodes = group.nodes();
+    return nodes <= 1 ? Seconds{} : microseconds(times * double(nodes - 1) * (local - 1) * group.inside.kind->ringStepUs);
 }
 
 Seconds halfTime(Bytes size, const RankGroup &group)
@@ -38,7 +46,7 @@ Seconds halfTime(Bytes size, const RankGroup &group)
     if (group.ranks <= 1)
         return {};
     const int local = std::min(group.ranksPerNode, group.ranks);
-    return ringHalf(size, local, group.inside) + ringHalf(size / double(local), group.nodes(), group.between);
+    return ringHalf(size, local, group.inside) + ringHalf(size / double(local), group.nodes(), group.between) + aroundNodes(group, 1);
 }
 
 Seconds expertTime(const ExpertTraffic &traffic, const RankGroup &group)
@@ -100,7 +108,7 @@ Seconds allReduceTime(Bytes size, const RankGroup &group)
     if (group.ranks <= 1)
         return {};
     const int local = std::min(group.ranksPerNode, group.ranks);
-    return levelAllReduce(size, local, group.inside) + levelAllReduce(size / double(local), group.nodes(), group.between);
+    return levelAllReduce(size, local, group.inside) + levelAllReduce(size / double(local), group.nodes(), group.between, aroundNodes(group, 2));
 }
 
 Seconds reduceScatterTime(Bytes size, const RankGroup &group)

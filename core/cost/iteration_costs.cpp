@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/iteration_costs.h"
 
+#include "core/cost/shard_runs.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/state_rows.h"
 #include "core/cost/wan_codec.h"
@@ -8,6 +9,7 @@
 #include "core/cost/wan_traffic.h"
 #include "core/memory/in_flight_room.h"
 #include "core/offload/offload_plan.h"
+#include "core/schedule/shard_exchange.h"
 
 #include <algorithm>
 
@@ -155,6 +157,14 @@ std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages, const 
     return times;
 }
 
+void refreshOps(PipelineCosts &shape, const std::vector<StageCosts> &stages)
+{
+    shape.ops.clear();
+    for (const StageCosts &stage : stages)
+        for (const ChunkCost &chunk : stage.chunks)
+            shape.ops.push_back(opTimes(chunk));
+}
+
 /// Both sides of a boundary between datacenters pack what they send and unpack what they get.
 void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const std::vector<int> &slices, PipelineCosts &shape,
                  std::vector<StageCosts> &stages)
@@ -176,10 +186,17 @@ void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const
         charge(q, tokens);
         charge(q + 1, tokens);
     }
-    shape.ops.clear();
-    for (const StageCosts &stage : stages)
-        for (const ChunkCost &chunk : stage.chunks)
-            shape.ops.push_back(opTimes(chunk));
+    refreshOps(shape, stages);
+}
+
+/// Of the hosts of all stages.
+double slowestHost(const Workload &workload)
+{
+    double slowest = 0;
+    for (const PipelineClass &pipelines : workload.layout.classes)
+        for (const StageSeat seat : pipelines.seats)
+            slowest = std::max(slowest, workload.sustainedRates(seat).host);
+    return slowest;
 }
 
 /// All the work in a row must be within the ticks of a timeline, so that no sum of times can run over.
@@ -273,6 +290,10 @@ Expected<Costs> cost(const Workload &workload)
         if (workload.stack.recomputesLastStage && program->rule != OrderRule::Greedy)   // which recomputes by operations of their own
             recomputeEverywhere(*program);
         shape.program = std::move(*program);
+        if (!plan.profile && shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
+            addShardRuns(workload, coster, pipelines, shape.program, stages);
+            refreshOps(shape, stages);
+        }
         shape.pairs = pairTimes(stages, shape.program);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
@@ -282,7 +303,7 @@ Expected<Costs> cost(const Workload &workload)
         return std::unexpected(length.error());
     costs.iteration.turns = plan.wan.turns;
     costs.iteration.optimizerBarrier = workload.stack.gradientNormBarrier;
-    costs.iteration.overhead = plan.profile ? 0 : toNanoseconds(milliseconds(workload.stack.iterationOverheadMs));
+    costs.iteration.overhead = plan.profile ? 0 : toNanoseconds(milliseconds(workload.stack.iterationOverheadMs * slowestHost(workload)));
     return costs;
 }
 

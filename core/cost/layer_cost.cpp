@@ -5,9 +5,11 @@
 #include "core/ladder/recompute.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
+#include "core/schedule/shard_exchange.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -64,11 +66,6 @@ void addExperts(LayerTimer &timer, const Workload &workload)
     addDenseFfn(timer, model, model.sharedExpertFfn);
 }
 
-Seconds exposed(Seconds communication, double hiddenShare)
-{
-    return communication * (1 - std::clamp(hiddenShare, 0.0, 1.0));
-}
-
 /// All-reduces (or gather and scatter, the same bytes) after attention and after the MLP, in both directions.
 void addTensorTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, int times)
 {
@@ -80,11 +77,13 @@ void addTensorTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
                                 : allReduceTime(activation, site.tensor);
     const StackSpec &stack = workload.stack;
     const double hidden = stack.asyncTensor ? std::max(stack.asyncTensorOverlap, stack.tensorOverlap) : stack.tensorOverlap;
-    const Seconds each = exposed(one, hidden) * times, stolen = one * (hidden * stack.overlapSlowdown * times);
-    cost.forward.tensor += each;
-    cost.forward.compute += stolen;
-    cost.inputGrad.tensor += each;
-    cost.inputGrad.compute += stolen;
+    const auto add = [&](OpSplit &split, Seconds products) {   // pieces of a product hide no more than the product takes
+        const Seconds all = one * times, beside = std::min(all * hidden, products);
+        split.tensor += all - beside;
+        split.compute += beside * stack.overlapSlowdown;
+    };
+    add(cost.forward, timer.forward.products);
+    add(cost.inputGrad, timer.inputGrad.products + timer.weightGrad.products);
 }
 
 void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
@@ -95,6 +94,13 @@ void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload 
     const ModelSpec &model = workload.model;
     const double width = model.attention == AttentionKind::Latent ? model.latent.keyValueRank + model.latent.ropeDim
                                                                   : 2.0 * model.kvHeads * model.headDim / timer.tensor;
+    if (workload.stack.contextGather) {   // before attention, and nothing hides it; backward gathers again and scatters gradients
+        const Bytes whole{timer.element * timer.tokens * width * ranks};
+        const Seconds gather = allGatherTime(whole, site.context);
+        cost.forward.context += gather;
+        cost.inputGrad.context += gather + reduceScatterTime(whole, site.context);
+        return;
+    }
     // Keys and values go once round the ring while the blocks that are there are worked on.
     const Link &link = site.context.ranksPerNode >= ranks ? site.context.inside : site.context.between;
     const Seconds ring = transferTime(Bytes{timer.element * timer.tokens * width * (ranks - 1)}, ranks - 1, link);
@@ -133,23 +139,36 @@ LayerElements layerElements(const Workload &workload, bool expertLayer)
     return {(parameters.total() - parameters.experts) / p.tensor, parameters.experts / (p.expert * p.expertTensor)};
 }
 
+/// Weight matrices of a layer that a framework without flat parameters exchanges one by one: attention's two, the MLP's two.
+constexpr double kMatricesOfLayer = 4;
+
 /// ZeRO-2 scatters a layer's gradients after its backward, ZeRO-3 gathers its weights before forward and before backward
-/// too, while the neighbour computes. Across a pipeline both may wait for the end of the iteration (stage_coster's tail).
+/// too, while the neighbour computes. In a pipeline runs of micro-batches exchange instead (shard_exchange).
 void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements)
 {
     const StackSpec &stack = workload.stack;
     const double weight = weightBytes(workload.plan->workload.precision);
-    const Seconds gather = workload.plan->parallelism.zeroStage < 3 ? Seconds{}
-        : allGatherTime(Bytes{weight * elements.dense}, site.data) + allGatherTime(Bytes{weight * elements.experts}, site.expertData);
-    const Seconds scatter = reduceScatterTime(Bytes{stack.gradientBytes * elements.dense}, site.data)
-        + reduceScatterTime(Bytes{stack.gradientBytes * elements.experts}, site.expertData);
-    const auto add = [&](OpSplit &split, Seconds traffic, Seconds compute) {
-        const Seconds hidden = std::min(traffic, compute * stack.parameterOverlap);
+    const bool gathers = workload.plan->parallelism.zeroStage >= 3;
+    const double pieces = stack.gathersByTensor ? kMatricesOfLayer : 1;
+    const auto inPieces = [&](auto &&collective, double bytesPerElement) {
+        const auto of = [&](double count, const RankGroup &group) {
+            return (collective(Bytes{bytesPerElement * count / pieces}, group) + microseconds(group.ranks > 1 ? stack.rankCopyUs * group.ranks : 0)) * pieces;
+        };
+        return of(elements.dense, site.data) + (elements.experts > 0 ? of(elements.experts, site.expertData) : Seconds{});
+    };
+    const Seconds gather = gathers ? inPieces(allGatherTime, weight) : Seconds{}, scatter = inPieces(reduceScatterTime, stack.gradientBytes);
+    const bool gathersAgain = gathers && stack.gathersToRecompute && workload.plan->memory.recompute == Recompute::Full;
+    const auto add = [&](OpSplit &split, Seconds traffic, Seconds compute, double overlap) {
+        const Seconds hidden = std::min(traffic, compute * overlap);
         split.data += traffic - hidden;
         split.compute += hidden * stack.overlapSlowdown;
     };
-    add(cost.forward, gather, timer.forward.total());
-    add(cost.inputGrad, gather + scatter, timer.inputGrad.total() + timer.weightGrad.total());
+    const Seconds backward = timer.inputGrad.total() + timer.weightGrad.total();
+    add(cost.forward, gather, timer.forward.total(), stack.parameterOverlap);
+    add(cost.inputGrad, gather, backward, stack.parameterOverlap);
+    add(cost.inputGrad, scatter, backward - std::min(backward, gather), stack.gradientOverlap);
+    if (gathersAgain)
+        add(cost.inputGrad, gather, timer.forward.total(), stack.parameterOverlap);
 }
 
 /// Weights come before forward and backward where they lie off the GPU, gradients leave after backward, while the
@@ -196,8 +215,13 @@ void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLa
 Link seatFabric(const Workload &workload, StageSeat seat)
 {
     const BytesPerSecond perGpu = gbitsPerSecond(workload.fabricGbps(seat));
-    const bool isTcp = workload.plan->cluster.datacenters[std::size_t(seat.datacenter)].fabric == FabricKind::Tcp;
-    return isTcp ? tcpLink(perGpu, workload.pool(seat).gpusPerNode, builtinNetwork()) : fabricLink(perGpu, builtinNetwork());
+    const Datacenter &datacenter = workload.plan->cluster.datacenters[std::size_t(seat.datacenter)];
+    const bool isTcp = datacenter.fabric == FabricKind::Tcp;
+    Link link = isTcp ? tcpLink(perGpu, workload.pool(seat).gpusPerNode, builtinNetwork()) : fabricLink(perGpu, builtinNetwork());
+    // Large messages reach what was measured (not more than this pool's NICs carry); start, steps and ramp stay the class's.
+    if (datacenter.fabricMeasuredGBps)
+        link.bandwidth = BytesPerSecond{std::min(gbytesPerSecond(*datacenter.fabricMeasuredGBps).value, perGpu.value) / link.kind->fraction};
+    return link;
 }
 
 LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
@@ -207,6 +231,7 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
     const Parallelism &p = workload.plan->parallelism;
     LayerSite site;
     site.gpu = &gpu;
+    site.sustained = workload.sustainedRates(seat);
     site.device = deviceLink(gpu, network);
     site.fabric = seatFabric(workload, seat);
     site.domain = std::max(workload.pool(seat).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
@@ -227,8 +252,7 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
 
 bool communicatesInLayers(const Workload &workload, const LayerSite &site)
 {
-    const Parallelism &p = workload.plan->parallelism;
-    return p.zeroStage >= 2 && site.data.ranks > 1 && (p.pipeline == 1 || !workload.stack.pipelineKeepsGathered);
+    return site.data.ranks > 1 && shardExchange(*workload.plan, workload.stack) == ShardExchange::InLayers;
 }
 
 ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer)
@@ -303,7 +327,7 @@ ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
 ChunkCost headCost(const Workload &workload, const LayerSite &site)
 {
     LayerTimer timer(workload, site);
-    const double columns = double(workload.model.vocab) / timer.tensor;
+    const double columns = 8 * std::ceil(double(workload.model.vocab) / timer.tensor / 8);   // padded to the tensor cores' grid
     timer.product(timer.tokens, columns, workload.model.hidden);
     // Cross entropy over the vocabulary: logits to 32 bits, softmax, gradient.
     timer.elementwiseForward(timer.tokens * columns * 10, 8);

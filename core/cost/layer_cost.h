@@ -19,6 +19,7 @@ struct AttentionShare {
 
 struct LayerSite {                 // where a stage computes: what its layers see of the hardware
     const GpuSpec *gpu = nullptr;
+    SustainedRates sustained;
     int domain = 1;                // consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
     Link device, fabric;           // to GPUs of the same node; to other nodes
     RankGroup tensor, context, expert, expertTensor, data;
@@ -32,7 +33,7 @@ struct LayerSite {                 // where a stage computes: what its layers se
 [[nodiscard]] LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel);
 
 /// True where every micro-batch scatters the gradients of each layer on its own (ZeRO-2 on), and from ZeRO-3 on fetches its
-/// weights. Across a pipeline a stack may keep both whole for the iteration instead.
+/// weights (ShardExchange::InLayers).
 [[nodiscard]] bool communicatesInLayers(const Workload &workload, const LayerSite &site);
 
 /// Of the kernels; communication divides alike.

@@ -3,6 +3,7 @@
 
 #include "core/cost/attention.h"
 #include "core/cost/grouped_gemm.h"
+#include "core/cost/tile_waves_internal.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -21,6 +22,20 @@ HeadDims headDims(const ModelSpec &model)
     return {double(model.headDim), double(model.headDim)};
 }
 
+/// Tensor cores take operands in pieces of 16 bytes.
+constexpr double kPieceBytes = 16;
+
+/// Bytes of the largest piece that divides a row of `elements`; a length that is no whole number is padded by frameworks.
+double pieceOf(double elements, double elementSize)
+{
+    if (elements != std::floor(elements))
+        return kPieceBytes;
+    double piece = kPieceBytes;
+    while (piece > elementSize && std::fmod(elements * elementSize, piece) != 0)
+        piece /= 2;
+    return piece;
+}
+
 /// Fused attention runs in 16 bits also where the products run in 8 or 4.
 Precision attentionPrecision(Precision precision)
 {
@@ -32,7 +47,10 @@ Precision attentionPrecision(Precision precision)
 LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
     : m_work(workload), m_gpu(*site.gpu), m_precision(workload.plan->workload.precision),
       m_isNarrow(site.gpu->computePrecision(m_precision) >= Precision::Fp8),
-      m_passes(workload.stack.compiled ? workload.stack.elementwisePasses : workload.stack.eagerPasses)
+      m_passes(workload.stack.compiled ? workload.stack.elementwisePasses : workload.stack.eagerPasses),
+      m_productSpeed((m_isNarrow ? workload.stack.narrowEfficiency : workload.stack.kernelEfficiency)
+                     * site.sustained.ofProducts(site.gpu->computePrecision(m_precision))),
+      m_groupedSpeed(site.sustained.grouped), m_attentionSpeed(workload.stack.kernelEfficiency * site.sustained.attention), m_hostSlowness(site.sustained.host)
 {
     const Plan &plan = *workload.plan;
     tensor = plan.parallelism.tensor;
@@ -44,14 +62,31 @@ LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
 
 void LayerTimer::product(double m, double n, double k)
 {
-    addProduct(forward, gemmTime(m_gpu, m_precision, {m, n, k}), k * (m + n));
-    addProduct(inputGrad, gemmTime(m_gpu, m_precision, {m, k, n}), n * m);
-    addProduct(weightGrad, gemmTime(m_gpu, m_precision, {n, k, m}), 0);   // its operands are there, transposed
+    addProduct(forward, denseTime(m, n, k), k * (m + n));
+    addProduct(inputGrad, denseTime(m, k, n), n * m);
+    addProduct(weightGrad, denseTime(n, k, m), 0);   // its operands are there, transposed
+}
+
+/// Rows of n and k elements that do not divide into 16 bytes are loaded in smaller pieces, as many times as slowly; the vector
+/// units bound that. (The outer dimension of a matrix is never loaded along.)
+Seconds LayerTimer::denseTime(double m, double n, double k) const
+{
+    const Seconds onGrid = gemmTime(m_gpu, m_precision, {m, n, k});
+    const double size = elementBytes(m_gpu.computePrecision(m_precision)), piece = std::min(pieceOf(n, size), pieceOf(k, size));
+    return piece >= kPieceBytes ? onGrid : std::min(onGrid * (kPieceBytes / piece), std::max(onGrid, gemmTime(m_gpu, Precision::Fp32, {m, n, k})));
+}
+
+/// Batched products of attention have no such kernels: off the grid they run on the vector units.
+Seconds LayerTimer::batchedTime(const GemmShape &shape) const
+{
+    const Precision precision = attentionPrecision(m_precision);
+    const double size = elementBytes(m_gpu.computePrecision(precision));
+    return gemmTime(m_gpu, std::min(pieceOf(shape.n, size), pieceOf(shape.k, size)) >= kPieceBytes ? precision : Precision::Fp32, shape);
 }
 
 void LayerTimer::groupedProduct(double groups, double m, double n, double k)
 {
-    const auto grouped = [&](GemmShape shape) { return groupedGemmTime(m_gpu, m_precision, groups, shape); };
+    const auto grouped = [&](GemmShape shape) { return groupedGemmTime(m_gpu, m_precision, groups, shape) * (1 / m_groupedSpeed); };
     addProduct(forward, grouped({m, n, k}), groups * k * (m + n));
     addProduct(inputGrad, grouped({m, k, n}), groups * n * m);
     addProduct(weightGrad, grouped({n, k, m}), 0);
@@ -60,7 +95,7 @@ void LayerTimer::groupedProduct(double groups, double m, double n, double k)
 /// 8- and 4-bit operands are scaled and rounded first: read in 16 bits (twice where the scale is found), written in 8.
 void LayerTimer::addProduct(KernelWork &work, Seconds kernel, double operandElements) const
 {
-    work.products += kernel * (1 / (m_isNarrow ? m_work.stack.narrowEfficiency : m_work.stack.kernelEfficiency));
+    work.products += kernel * (1 / m_productSpeed);
     work.launches += 1;
     if (!m_isNarrow || operandElements <= 0)
         return;
@@ -80,19 +115,25 @@ void LayerTimer::attention()
 void LayerTimer::fusedAttention()
 {
     const ModelSpec &model = m_work.model;
-    const HeadDims dims = headDims(model);
+    const HeadDims heads = headDims(model);
+    const auto padded = [](double width) { return 8 * std::ceil(width / 8); };   // the kernels know such widths alone
+    const HeadDims dims{padded(heads.query), padded(heads.value)};
     const Precision precision = attentionPrecision(m_precision);
     // Context ranks that share the causal triangle evenly, by heads or by pairs of blocks, work as if each had its share of
     // the heads; else everyone waits for the rank whose queries see the most keys.
     const bool isBalanced = m_work.stack.balancedContext;
-    const double length = m_work.plan->workload.sequenceLength, ranks = tensor * (isBalanced ? length / sequence : 1);
-    const AttentionShape shape{double(m_work.plan->workload.microBatch), model.heads / ranks, std::max(1.0, model.kvHeads / ranks),
-                               isBalanced ? length : sequence, length, dims.query, dims.value, true};
-    core = attentionForward(m_gpu, precision, shape) * (1 / m_work.stack.kernelEfficiency);
+    const WorkloadSpec &work = m_work.plan->workload;
+    const double length = work.sequenceLength, ranks = tensor * (isBalanced ? length / sequence : 1);
+    const double document = work.attendedLength(), queries = std::min(isBalanced ? length : sequence, document);
+    const AttentionShape shape{work.microBatch * (isBalanced ? length : sequence) / queries, model.heads / ranks,
+                               std::max(1.0, model.kvHeads / ranks), queries, document, dims.query, dims.value, true};
+    core = attentionForward(m_gpu, precision, shape) * (1 / m_attentionSpeed);
     forward.attention += core;
-    inputGrad.attention += attentionBackward(m_gpu, precision, shape) * (1 / m_work.stack.kernelEfficiency);
+    inputGrad.attention += attentionBackward(m_gpu, precision, shape) * (1 / m_attentionSpeed);
     forward.launches += 1;
     inputGrad.launches += 3;
+    if (dims.query != heads.query || dims.value != heads.value)   // queries, keys, values and result are copied to padded tensors
+        elementwise(2 * 2 * tokens * (dims.query + dims.value) * (model.heads + model.kvHeads) / tensor, 4);
 }
 
 /// Two batched products with the whole score matrix between them.
@@ -103,12 +144,13 @@ void LayerTimer::unfusedAttention()
     const double keys = m_work.plan->workload.sequenceLength;
     const double rows = m_work.plan->workload.microBatch * double(model.heads) / tensor * sequence;
     const auto both = [&](auto &&shapeOf) {
-        return (gemmTime(m_gpu, attentionPrecision(m_precision), shapeOf(dims.query, false))
-                + gemmTime(m_gpu, attentionPrecision(m_precision), shapeOf(dims.value, true))) * (1 / m_work.stack.kernelEfficiency);
+        return (batchedTime(shapeOf(dims.query, false)) + batchedTime(shapeOf(dims.value, true))) * (1 / m_attentionSpeed);
     };
     const Seconds products = both([&](double d, bool second) { return second ? GemmShape{rows, d, keys} : GemmShape{rows, keys, d}; });
     // A fused kernel scales, masks and normalises in one pass, eager ones take a pass each; dropout adds a pass and its mask.
-    const double softmaxBytes = rows * keys * ((m_work.stack.compiled ? 4 : 12) + (m_work.stack.storesDropoutMasks && model.dropout ? 5 : 0));
+    // Plain tensor operations scale, mask, bound and normalise one after the other.
+    const double passes = m_work.stack.eagerAttention ? 16 : m_work.stack.compiled ? 4 : 12;
+    const double softmaxBytes = rows * keys * (passes + (m_work.stack.storesDropoutMasks && model.dropout ? 5 : 0));
     const Seconds softmax = memoryTime(softmaxBytes * m_work.stack.elementwisePasses * element / 2);
     core = products + softmax;
     forward.attention += core;
@@ -154,15 +196,19 @@ Seconds LayerTimer::memoryTime(double bytes) const
 
 Seconds LayerTimer::hostTime(const KernelWork &work) const
 {
-    return microseconds(m_work.stack.cudaGraphs ? 0 : work.launches * m_work.stack.hostUsPerKernel);
+    return microseconds(m_work.stack.cudaGraphs ? 0 : work.launches * m_work.stack.hostUsPerKernel * m_hostSlowness);
 }
 
 ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute) const
 {
     ChunkCost cost = communication;
-    // The GPU works while the host launches ahead: a smooth maximum of both.
-    const auto close = [](OpSplit &split, Seconds kernels, Seconds host) {
+    // The GPU works while the host launches ahead: a smooth maximum of both; where the host waits for each kernel, their sum.
+    const auto close = [&](OpSplit &split, Seconds kernels, Seconds host) {
         const double gpu = split.total().value + kernels.value, launch = host.value;
+        if (m_work.stack.synchronousLaunches) {
+            split.compute += kernels + host;
+            return;
+        }
         const double gpu2 = gpu * gpu, launch2 = launch * launch;
         split.compute += kernels + Seconds{std::sqrt(std::sqrt(gpu2 * gpu2 + launch2 * launch2)) - gpu};
     };

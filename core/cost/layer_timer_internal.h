@@ -3,6 +3,7 @@
 // Gathers the work of one layer on one GPU kernel by kernel, apart by direction and kind, and turns it into a ChunkCost:
 // what the GPU takes, or the host where it cannot launch kernels fast enough. For the .cpp files of this folder.
 
+#include "core/cost/gemm.h"
 #include "core/cost/layer_cost.h"
 
 namespace trainyard {
@@ -49,6 +50,8 @@ private:
     void fusedAttention();
     void unfusedAttention();
     void addProduct(KernelWork &work, Seconds kernel, double operandElements) const;
+    [[nodiscard]] Seconds denseTime(double m, double n, double k) const;
+    [[nodiscard]] Seconds batchedTime(const GemmShape &shape) const;
     [[nodiscard]] Seconds memoryTime(double bytes) const;
     [[nodiscard]] Seconds hostTime(const KernelWork &work) const;
 
@@ -57,6 +60,8 @@ private:
     Precision m_precision;
     bool m_isNarrow;                   // products run in 8 or 4 bits; a chip without such units runs them in 16
     double m_passes;
+    double m_productSpeed, m_groupedSpeed, m_attentionSpeed;   // within a training step, of kernels measured alone
+    double m_hostSlowness;
 };
 
 } // namespace trainyard

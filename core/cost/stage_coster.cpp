@@ -4,6 +4,7 @@
 #include "core/cost/token_slices.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/schedule/chunks.h"
+#include "core/schedule/shard_exchange.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -208,6 +209,22 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
     return result;
 }
 
+Seconds StageCoster::gatherTime(const LayerSite &site, const StageParameters &parameters) const
+{
+    const double weight = weightBytes(m_work.plan->workload.precision);
+    return allGatherTime(Bytes{parameters.dense * weight}, site.data)
+        + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weight}, site.expertData) : Seconds{});
+}
+
+StageCoster::ShardTimes StageCoster::shardTimes(const PipelineClass &pipelines, int stage, int chunk)
+{
+    const LayerSite &at = site(pipelines, stage);
+    const StageParameters parameters = chunkParameters(m_work, stage, chunk);
+    const double gradient = m_work.stack.gradientBytes;
+    return {gatherTime(at, parameters), reduceScatterTime(Bytes{gradient * parameters.dense}, at.data)
+                                            + (parameters.experts > 0 ? reduceScatterTime(Bytes{gradient * parameters.experts}, at.expertData) : Seconds{})};
+}
+
 void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
 {
     const Plan &plan = *m_work.plan;
@@ -221,6 +238,8 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
     const StageParameters parameters = stageParameters(m_work, stage);
     const RankGroup &expertData = costs.site.expertData;
     const bool isSharded = plan.parallelism.zeroStage >= 1, isInLayers = communicatesInLayers(m_work, costs.site);
+    const bool isInRuns = shardExchange(plan, m_work.stack) == ShardExchange::InRuns;
+    const StageParameters atTheEnd = isInRuns ? chunkParameters(m_work, stage, 0) : parameters;   // chunk 0 ends last
     const auto addReduction = [&](double elements, const RankGroup &group) {
         const double bucket = std::max(m_work.stack.gradientBucket, m_work.stack.gradientBucketPerRank * group.ranks);
         const double buckets = bucket > 0 ? std::max(1.0, std::round(elements / bucket)) : 1;
@@ -230,13 +249,12 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
         result.lastBucket = std::max(result.lastBucket, one);
     };
     if (!isInLayers) {
-        addReduction(parameters.dense, data);
-        if (parameters.experts > 0)
-            addReduction(parameters.experts, expertData);
+        addReduction(atTheEnd.dense, data);
+        if (atTheEnd.experts > 0)
+            addReduction(atTheEnd.experts, expertData);
     }
     if (isSharded && (!isInLayers || plan.parallelism.zeroStage < 3))
-        result.gather = allGatherTime(Bytes{parameters.dense * weightBytes(plan.workload.precision)}, data)
-            + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weightBytes(plan.workload.precision)}, expertData) : Seconds{});
+        result.gather = gatherTime(costs.site, plan.parallelism.zeroStage >= 3 ? atTheEnd : parameters);
     const double touched = isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
     result.optimizer = Bytes{touched * updateTraffic(m_work)} / BytesPerSecond{costs.site.gpu->memoryGBps * 1e9 * costs.site.gpu->gemm.memoryFraction}
         + galoreTime(m_work, *costs.site.gpu, touched);
@@ -287,24 +305,33 @@ Bytes stageGradient(const Workload &workload, int stage)
     return Bytes{workload.stack.gradientBytes * (parameters.dense * p.tensor + parameters.experts * p.expert * p.expertTensor)};
 }
 
-StageParameters stageParameters(const Workload &workload, int stage)
+StageParameters chunkParameters(const Workload &workload, int stage, int chunk)
 {
     const Parallelism &p = workload.plan->parallelism;
     const ModelSpec &model = workload.model;
     const LayerParameters dense = layerParameters(model, false);
     const LayerParameters expert = model.isMoe() ? layerParameters(model, true) : LayerParameters{};
-    StageParameters sum;
     const auto sharded = [&](const LayerParameters &l) { return (l.attention + l.mlp) / p.tensor + l.norms + l.router; };
     const auto &chunks = workload.layout.chunks[std::size_t(stage)];
-    for (const StageChunk &chunk : chunks) {
-        sum.dense += (chunk.layers - chunk.expertLayers) * sharded(dense) + chunk.expertLayers * sharded(expert);
-        sum.experts += chunk.expertLayers * expert.experts / (p.expert * p.expertTensor);
-        if (chunk.hasEmbedding)
-            sum.dense += embeddingParameters(model) / p.tensor;
-        if (chunk.hasHead)
-            sum.dense += headParameters(model) / p.tensor;
-        if (chunk.hasHead && model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
-            sum.dense += double(model.vocab) * model.hidden / p.tensor;   // the tied matrix lives on both ends
+    const StageChunk &of = chunks[std::size_t(chunk)];
+    StageParameters sum{(of.layers - of.expertLayers) * sharded(dense) + of.expertLayers * sharded(expert),
+                        of.expertLayers * expert.experts / (p.expert * p.expertTensor)};
+    if (of.hasEmbedding)
+        sum.dense += embeddingParameters(model) / p.tensor;
+    if (of.hasHead)
+        sum.dense += headParameters(model) / p.tensor;
+    if (of.hasHead && model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
+        sum.dense += double(model.vocab) * model.hidden / p.tensor;   // the tied matrix lives on both ends
+    return sum;
+}
+
+StageParameters stageParameters(const Workload &workload, int stage)
+{
+    StageParameters sum;
+    for (std::size_t c = 0; c < workload.layout.chunks[std::size_t(stage)].size(); ++c) {
+        const StageParameters chunk = chunkParameters(workload, stage, int(c));
+        sum.dense += chunk.dense;
+        sum.experts += chunk.experts;
     }
     return sum;
 }

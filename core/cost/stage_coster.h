@@ -26,6 +26,9 @@ public:
         OpSplit denseAgain, expertAgain;   // recomputation of a layer that recomputation by blocks leaves out
     };
     [[nodiscard]] Parts parts(const PipelineClass &pipelines, int stage, int slice = -1);   // of the whole micro-batch: -1
+    /// Exchange of one chunk's weights and gradients among the data-parallel ranks of its stage.
+    struct ShardTimes { Seconds gather, scatter; };
+    [[nodiscard]] ShardTimes shardTimes(const PipelineClass &pipelines, int stage, int chunk);
     /// Tokens of each slice, the same on every stage.
     [[nodiscard]] const std::vector<int> &slices() const { return m_slices; }
 
@@ -43,6 +46,7 @@ private:
     [[nodiscard]] int replicasHere(const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
     [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers again) const;
+    [[nodiscard]] Seconds gatherTime(const LayerSite &site, const StageParameters &parameters) const;
     void addTail(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
 
     const Workload &m_work;

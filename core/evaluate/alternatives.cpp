@@ -254,17 +254,30 @@ void addStack(std::vector<Alternative> &out, const Plan &plan, const Catalogue &
     std::vector<Choice<Stack>> choices;
     for (const StackSpec &spec : catalogue.stacks)
         if (spec.id != plan.stack.name || plan.stack.overrides.empty())
-            choices.push_back({Stack{spec.id, {}}, spec.id, spec.name.empty() ? spec.id : spec.name, {}});
+            choices.push_back({Stack{spec.id, {}, spec.id == plan.stack.name ? plan.stack.release : std::string()}, spec.id,
+                               spec.name.empty() ? spec.id : spec.name, {}});
     if (!plan.stack.overrides.empty() || !catalogue.stack(plan.stack.name))
         choices.push_back({plan.stack, plan.stack.name + "+", plan.stack.name + ", adjusted", {}});
     addGroup(out, plan, "stack", "Software", choices, plan.stack, [](Plan &p, const Stack &s) { p.stack = s; });
+}
+
+/// Releases of the plan's stack, newest first, where any are known.
+void addRelease(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue)
+{
+    const StackSpec *stack = catalogue.stack(plan.stack.name);
+    if (!stack || stack->releases.empty())
+        return;
+    std::vector<Choice<std::string>> choices{{"", "null", "not named", {}}};
+    for (auto release = stack->releases.rbegin(); release != stack->releases.rend(); ++release)
+        choices.push_back({release->id, release->id, release->id, {}});
+    addGroup(out, plan, "release", "Release of the software", choices, plan.stack.release, [](Plan &p, const std::string &r) { p.stack.release = r; });
 }
 
 /// A profile states what one stage and one micro-batch take, whatever these say; other values would need another profile.
 void blockWhatTheProfileFixes(std::vector<Alternative> &out)
 {
     static const std::set<std::string> kFixed{"tensor", "pipeline", "virtual", "context", "expert", "sequence_parallel",
-                                              "zero", "micro_batch", "precision", "stack", "recompute_layers", "recompute_norms",
+                                              "zero", "micro_batch", "precision", "stack", "release", "recompute_layers", "recompute_norms",
                                               "recompute_activation_function", "optimizer", "optimizer_offload", "delayed_update",
                                               "parameter_offload", "saved_activation_bits", "fp8_activations", "activation_offload",
                                               "offload_fraction", "offload_policy"};
@@ -299,6 +312,7 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     detail::addActivationOffload(out, plan);
     addPrecision(out, plan, catalogue);
     addStack(out, plan, catalogue);
+    addRelease(out, plan, catalogue);
     detail::addBubbleFill(out, plan, catalogue, model);
     if (plan.profile)
         blockWhatTheProfileFixes(out);

@@ -120,7 +120,12 @@ void addFabric(Parts &parts, const Plan &plan, const Catalogue &catalogue)
         }
         if (gbps > 0)
             parts.add("fabric:" + datacenter.id, "2", "Fabric " + number(gbps) + " → " + number(2 * gbps) + " Gbps a GPU in " + datacenter.label(),
-                      [&](Plan &p) { p.cluster.datacenters[d].fabricGbpsPerGpu = 2 * gbps; });
+                      [&](Plan &p) {
+                          Datacenter &faster = p.cluster.datacenters[d];
+                          faster.fabricGbpsPerGpu = 2 * gbps;
+                          if (faster.fabricMeasuredGBps)
+                              *faster.fabricMeasuredGBps *= 2;   // the new one is as good a share of its nominal rate
+                      });
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace trainyard {
 
@@ -176,6 +177,41 @@ static bool changesFittedFigure(const Stack &stack)
     return std::ranges::any_of(kFitted, [&](const char *key) { return stack.overrides.contains(key); });
 }
 
+/// How far the releases lie from the stack as fitted: their times, less one. Only those count that were seen on models of this kind.
+static TimeRange releaseRange(const StackSpec &stack, bool isMoe)
+{
+    TimeRange range;
+    for (const StackRelease &release : stack.releases) {
+        if (release.plans(isMoe) > 0)
+            widen(range, {release.time(isMoe) - 1, release.time(isMoe) - 1});
+    }
+    return range;
+}
+
+/// "%" of a share, at least 1: nothing is said where there is nothing to say.
+static std::string percent(double share)
+{
+    return std::to_string(std::max(1L, std::lround(100 * share))) + " %";
+}
+
+/// A plan that does not say which release it runs, or names one that nobody measured on models of its kind, may run any of them:
+/// their times come on top of what the evidence is off by, because rows that name theirs are judged without that difference.
+static void addReleases(Judgement &judgement, Confidence &confidence, const Workload &workload)
+{
+    const StackSpec &stack = workload.stack;
+    const bool isMoe = workload.model.isMoe();
+    const StackRelease *named = stack.release(workload.plan->stack.release);
+    const TimeRange releases = releaseRange(stack, isMoe);
+    if ((named && named->plans(isMoe) > 0) || (releases.low == 0 && releases.high == 0))
+        return;
+    // Times were taken relative to the named release's already.
+    const double own = named ? named->time(isMoe) : 1;
+    judgement.range.low = (1 + judgement.range.low) * std::min(1.0, (1 + releases.low) / own) - 1;
+    judgement.range.high = (1 + judgement.range.high) * std::max(1.0, (1 + releases.high) / own) - 1;
+    const std::string apart = "releases of this stack lie " + percent((1 + releases.high) / (1 + releases.low) - 1) + " apart";
+    confidence.note = named ? "no plan tells the time of release " + named->id + " from others; " + apart : apart + "; name stack.release";
+}
+
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue)
 {
     const ConfidenceData &data = catalogue.confidence;
@@ -193,6 +229,8 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
         worst.label = std::max(worst.label, Label::SameFamily);
     widen(worst.range, data.repeats);
     Confidence &confidence = metrics.confidence;
+    if (!workload.plan->profile)
+        addReleases(worst, confidence, workload);
     confidence.label = kLabels[std::size_t(worst.label)];
     if (metrics.iterationTime) {
         confidence.iterationLow = *metrics.iterationTime * (1 + worst.range.low);

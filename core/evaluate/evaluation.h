@@ -120,6 +120,7 @@ struct Problem {
 struct Confidence {
     std::string label;             // "calibrated", "same family", "extrapolated", "spec sheet"
     Metric iterationLow, iterationHigh;   // seconds
+    std::string note = {};         // what would narrow the range, one sentence; may be empty
 };
 
 struct Metrics {

@@ -11,6 +11,7 @@
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
 #include "core/schedule/chunks.h"
+#include "core/schedule/shard_exchange.h"
 
 #include <algorithm>
 #include <cmath>
@@ -147,6 +148,22 @@ void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, con
     problems.push_back({Severity::Warning, "GPUs wait " + std::to_string(std::llround(bubble * 100)) + " % of the time: " + why, "parallelism.pipeline", {}});
 }
 
+/// ZeRO-2 and ZeRO-3 in a pipeline: what some frameworks refuse and others have not.
+void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, const StackSpec &stack)
+{
+    const Plan &plan = *evaluation.plan;
+    const Parallelism &p = plan.parallelism;
+    if (plan.profile || p.pipeline == 1 || p.zeroStage < 2)
+        return;
+    const std::string name = stack.name.empty() ? stack.id : stack.name, zero = "ZeRO-" + std::to_string(p.zeroStage);
+    const Fix lower = fixOf(plan, "ZeRO-1", [](Plan &next) { next.parallelism.zeroStage = 1; });
+    if (refusesSharding(plan, stack))
+        problems.push_back({Severity::Blocking, name + " refuses " + zero + " in a pipeline", "parallelism.zero_stage", {lower}});
+    else if (stack.shardsOptimizerOnly)
+        problems.push_back({Severity::Note, name + " shards only optimizer states in a pipeline (ZeRO-1): " + zero
+                                + " is counted as FSDP does it, once a run of micro-batches", "parallelism.zero_stage", {lower}});
+}
+
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
@@ -193,6 +210,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addShapeProblems(problems, evaluation, workload);
     addBubble(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
+    addSharding(problems, evaluation, workload.stack);
     addStandIns(problems, workload);
     addCells(problems, evaluation);
     addOffloadProblems(problems, evaluation, workload);

@@ -147,9 +147,10 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
     metrics.tokensPerSecondPerGpu = *metrics.tokensPerSecond / metrics.gpusUsed;
     if (workload.plan->profile)
         return;   // measured stage times need not belong to the named model: no FLOP is claimed
-    const double s = spec.sequenceLength;
+    // A mask at the borders of documents makes short sequences of a long one.
+    const double s = spec.attendedLength(), sequences = double(spec.globalBatch) * spec.sequenceLength / s;
     const double kept = workload.plan->moe.keptVisits();   // what was dropped was not computed
-    const double modelFlops = modelFlopsPerSequence(workload.model, s, kept) * spec.globalBatch;
+    const double modelFlops = modelFlopsPerSequence(workload.model, s, kept) * sequences;
     double recomputed = recomputedByPolicy(workload, costs, s);
     for (int layer = 0; layer < workload.model.layers; ++layer)
         recomputed += recomputeFlops(workload.model, workload.model.isExpertLayer(layer), s, workload.plan->memory.recompute, workload.stack, kept);
@@ -159,7 +160,7 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
     const double peak = peakFlopsInUse(workload);
     if (peak > 0) {
         metrics.mfu = modelFlops / iteration / peak;
-        metrics.hfu = (modelFlops + recomputed * spec.globalBatch) / iteration / peak;
+        metrics.hfu = (modelFlops + recomputed * sequences) / iteration / peak;
     }
 }
 

@@ -7,6 +7,7 @@
 #include "core/memory/stage_memory.h"
 #include "core/placement/place.h"
 #include "core/placement/seating.h"
+#include "core/schedule/shard_exchange.h"
 #include "core/timeline/simulator.h"
 
 #include <cmath>
@@ -58,7 +59,7 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue)
 {
     Footprint best;
     auto workload = resolve(plan, catalogue);
-    if (!workload)
+    if (!workload || refusesSharding(*plan, workload->stack))
         return best;
     for (const PlacementMode mode : candidateModes(*plan)) {
         workload->layout = place(*workload, mode);

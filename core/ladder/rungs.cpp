@@ -87,7 +87,8 @@ private:
     void sharding()
     {
         const Parallelism &p = m_plan.parallelism;
-        add(p.zeroStage < 2, "zero-2", "Shard gradients too (ZeRO-2)", "every micro-batch scatters its gradients", RungCost::Traffic,
+        const bool canShard = p.pipeline == 1 || !m_stack.refusesShardedPipelines;
+        add(p.zeroStage < 2 && canShard, "zero-2", "Shard gradients too (ZeRO-2)", p.pipeline == 1 ? "every micro-batch scatters its gradients" : "every run of micro-batches scatters its gradients", RungCost::Traffic,
             [](Plan &next) { next.parallelism.zeroStage = std::max(2, next.parallelism.zeroStage); });
         const MemoryStrategy &memory = m_plan.memory;
         const bool isFull = memory.recompute == Recompute::Full && !memory.recomputeLayers;
@@ -97,7 +98,7 @@ private:
         });
         add(m_plan.workload.microBatch > 1, "micro-batch-1", "Micro-batch 1", "smaller products, more of them", RungCost::Kernels,
             [](Plan &next) { next.workload.microBatch = 1; });
-        add(p.zeroStage < 3, "zero-3", "Shard weights too (ZeRO-3)", "every micro-batch gathers the weights twice", RungCost::Traffic,
+        add(p.zeroStage < 3 && canShard, "zero-3", "Shard weights too (ZeRO-3)", p.pipeline == 1 ? "every micro-batch gathers the weights twice" : "every run of micro-batches gathers the weights", RungCost::Traffic,
             [](Plan &next) { next.parallelism.zeroStage = 3; });
     }
 
@@ -110,14 +111,15 @@ private:
         add(memory.optimizerOffload != OptimizerOffload::Ssd && m_hasDrives, "optimizer-drives", "Optimizer states on drives (ZeRO-Infinity)",
             "the update waits for drives to read and write them", RungCost::Traffic,
             [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Ssd; });
-        add(memory.parameterOffload == ParameterOffload::None, "parameters-host", "Parameters in host memory (ZeRO-Infinity)",
+        const bool canShard = m_plan.parallelism.pipeline == 1 || !m_stack.refusesShardedPipelines;
+        add(memory.parameterOffload == ParameterOffload::None && canShard, "parameters-host", "Parameters in host memory (ZeRO-Infinity)",
             "every micro-batch fetches the weights over PCIe", RungCost::Traffic, [](Plan &next) {
                 next.memory.parameterOffload = ParameterOffload::Host;
                 if (next.memory.optimizerOffload == OptimizerOffload::None)
                     next.memory.optimizerOffload = OptimizerOffload::Host;
                 next.parallelism.zeroStage = 3;
             });
-        add(memory.parameterOffload != ParameterOffload::Ssd && m_hasDrives, "parameters-drives", "Parameters and optimizer states on drives (ZeRO-Infinity)",
+        add(memory.parameterOffload != ParameterOffload::Ssd && m_hasDrives && canShard, "parameters-drives", "Parameters and optimizer states on drives (ZeRO-Infinity)",
             "every micro-batch reads the weights from drives", RungCost::Traffic, [](Plan &next) {
                 next.memory.parameterOffload = ParameterOffload::Ssd;
                 next.memory.optimizerOffload = OptimizerOffload::Ssd;

@@ -3,6 +3,7 @@
 
 #include "core/hardware/host_spec.h"
 #include "core/hardware/network_spec.h"
+#include "core/schedule/shard_exchange.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -127,9 +128,8 @@ StateBytes stateBytes(const Workload &workload)
 
 bool gradientsLeave(const Workload &workload)
 {
-    const Parallelism &p = workload.plan->parallelism;
-    return workload.plan->memory.optimizerOffload != OptimizerOffload::None && p.zeroStage >= 2
-        && (p.pipeline == 1 || !workload.stack.pipelineKeepsGathered);
+    return workload.plan->memory.optimizerOffload != OptimizerOffload::None
+        && shardExchange(*workload.plan, workload.stack) == ShardExchange::InLayers;
 }
 
 OffloadedStep offloadedStep(const Workload &workload, StageSeat seat, double parameters)

@@ -49,6 +49,10 @@ public:
         if (m_shape.recompute == Recompute::Full)   // the others keep theirs
             m.kept += (dense - again.dense) * (m_denseKept.kept - m_dense.kept) + (chunk.expertLayers - again.experts) * (m_expertKept.kept - m_expert.kept);
         m.whole = sum(&LayerActivations::whole);
+        if (m_stack.freesStageInputs && m_p.pipeline > 1 && chunk.layers > 0 && m_shape.recompute == Recompute::None) {
+            m.kept -= m_hiddenShare;   // the first norm's input: its output, which is kept, is enough
+            m.whole -= m_hiddenShare;
+        }
         m.forWeightGrads = sum(&LayerActivations::forWeightGrads);
         if (chunk.hasHead)
             addLoss(m);

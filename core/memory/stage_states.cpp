@@ -6,8 +6,11 @@
 #include "core/hardware/host_spec.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
+#include "core/schedule/shard_exchange.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <set>
 
 namespace trainyard {
@@ -116,16 +119,29 @@ private:
             s.buffers.emplace_back(name, bytes);
     }
 
+    /// Elements of the `count` chunks of the stage that have most.
+    [[nodiscard]] double largestChunks(int count) const
+    {
+        std::vector<double> elements;
+        for (std::size_t c = 0; c < m_chunks.size(); ++c)
+            elements.push_back(chunkParameters(m_work, m_stage, int(c)).total());
+        std::ranges::sort(elements, std::greater{});
+        elements.resize(std::min(elements.size(), std::size_t(count)));
+        return std::accumulate(elements.begin(), elements.end(), 0.0);
+    }
+
     void addGathered(StageStates &s) const
     {
         const double all = m_elements.dense + m_elements.experts;
-        const bool staysWhole = m_stack.pipelineKeepsGathered && m_p.pipeline > 1 && m_p.zeroStage >= 2;
-        if (staysWhole || (m_stack.weightsKeptInFp32 && m_p.zeroStage <= 2))
+        const int wholeWeights = m_shards > 1 ? chunksWithWholeWeights(m_plan, m_stack) : 0;
+        if (m_stack.weightsKeptInFp32 && m_p.zeroStage <= 2)
             add(s, "gathered weights", m_weight < 4 ? m_weight * all : 0);
-        if (staysWhole)
-            add(s, "gradients before reduction", m_stack.gradientBytes * all);
+        else if (wholeWeights > 0)
+            add(s, "gathered weights", m_weight * largestChunks(wholeWeights));
+        if (m_shards > 1)
+            add(s, "gradients before reduction", m_stack.gradientBytes * largestChunks(chunksWithWholeGradients(m_plan, m_stack)));
         const bool arePartsFetched = m_p.zeroStage >= 3 || m_plan.memory.parameterOffload != ParameterOffload::None;
-        if (!arePartsFetched || staysWhole)
+        if (!arePartsFetched || wholeWeights > 0)
             return;
         // Token table and output matrix are gathered under ZeRO-3; below, they stay among the weights.
         const LayerParameters layer = layerParameters(m_model, m_model.isMoe());

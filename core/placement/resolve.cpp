@@ -6,6 +6,8 @@
 #include "core/workload/model_math.h"
 #include "core/workload/resolve_model.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 namespace trainyard {
@@ -33,6 +35,13 @@ Error unknownName(std::string where, const std::string &kind, const std::string 
             nearest.empty() ? "a name that trainyard-cli catalog lists" : "\"" + nearest + "\"?"};
 }
 
+std::string shortNumber(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", value);
+    return text;
+}
+
 std::string listed(const std::vector<std::string> &names)
 {
     std::string text;
@@ -41,12 +50,19 @@ std::string listed(const std::vector<std::string> &names)
     return text;
 }
 
-Expected<StackSpec> resolveStack(const Stack &stack, const Catalogue &catalogue)
+/// What a release changes first, then what the plan sets itself: that is meant as it is.
+Expected<StackSpec> resolveStack(const Stack &stack, bool isMoe, const Catalogue &catalogue)
 {
     const StackSpec *base = catalogue.stack(stack.name);
     if (!base)
         return std::unexpected(unknownName("stack", "software stack", stack.name, idsOf(catalogue.stacks)));
-    return withOverrides(*base, stack.overrides);
+    if (stack.release.empty())
+        return withOverrides(*base, stack.overrides);
+    const StackRelease *release = base->release(stack.release);
+    if (!release)
+        return std::unexpected(Error{ErrorCode::UnknownName, "stack.release", "no release of " + base->id + " is known as \"" + stack.release + "\"",
+                                     base->releases.empty() ? "null: nothing is known of its releases" : "one of " + listed(idsOf(base->releases))});
+    return withOverrides(slowedBy(*base, release->time(isMoe)), stack.overrides);
 }
 
 void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
@@ -83,6 +99,22 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                           "a divisor of " + std::to_string(model.experts)});
 }
 
+/// A measured rate above the nominal one is most often that of a whole node, which nccl-tests prints for rings over all its GPUs.
+void checkMeasuredFabric(const Workload &workload, Errors &errors)
+{
+    const auto &datacenters = workload.plan->cluster.datacenters;
+    for (std::size_t d = 0; d < datacenters.size(); ++d) {
+        double nominal = datacenters[d].fabricGbpsPerGpu.value_or(0) / 8;
+        for (const GpuSpec *gpu : workload.gpus[d])
+            nominal = datacenters[d].fabricGbpsPerGpu || !gpu ? nominal : std::max(nominal, gpu->fabricGbps / 8);
+        if (nominal > 0 && datacenters[d].fabricMeasuredGBps.value_or(0) > nominal)
+            errors.push_back({ErrorCode::BadValue, "cluster.datacenters[" + std::to_string(d) + "].fabric_measured_gbytes_per_s",
+                              shortNumber(*datacenters[d].fabricMeasuredGBps) + " GB/s a GPU measured where its NIC carries "
+                                  + shortNumber(nominal) + " GB/s (fabric_gbps_per_gpu / 8)",
+                              "at most " + shortNumber(nominal) + "; a busbw over whole nodes is that of all GPUs of a node: divide by them"});
+    }
+}
+
 /// A profile needs no model: one layer a virtual stage stands for what was measured.
 ModelSpec measuredStages(const Plan &plan)
 {
@@ -105,6 +137,11 @@ const GpuSpec &Workload::gpu(StageSeat seat) const
     return *gpus[std::size_t(seat.datacenter)][std::size_t(seat.pool)];
 }
 
+SustainedRates Workload::sustainedRates(StageSeat seat) const
+{
+    return sustained.empty() ? SustainedRates{} : sustained[std::size_t(seat.datacenter)][std::size_t(seat.pool)];
+}
+
 double Workload::fabricGbps(StageSeat seat) const
 {
     const Datacenter &datacenter = plan->cluster.datacenters[std::size_t(seat.datacenter)];
@@ -125,6 +162,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
     workload.plan = plan;
     for (std::size_t d = 0; d < plan->cluster.datacenters.size(); ++d) {
         auto &row = workload.gpus.emplace_back();
+        auto &rates = workload.sustained.emplace_back();
         const auto &pools = plan->cluster.datacenters[d].pools;
         for (std::size_t p = 0; p < pools.size(); ++p) {
             const GpuSpec *spec = pools[p].inlineGpu ? &*pools[p].inlineGpu : catalogue.gpu(pools[p].gpu);
@@ -134,8 +172,10 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
                 errors.push_back({ErrorCode::BadValue, pointer(d, p, "gpu.pcie_gbytes_per_s"), "the GPUs of a node have no way to each other",
                                   "pcie_gbytes_per_s or link_gbytes_per_s, above 0"});
             row.push_back(spec);
+            rates.push_back(spec ? trainyard::sustainedRates(catalogue.sustained, *spec) : SustainedRates{});
         }
     }
+    checkMeasuredFabric(workload, errors);
     for (std::size_t i = 0; i < plan->cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan->cluster.wanLinks[i];
         if (!link.cloud.empty() && !catalogue.cloud(link.cloud)) {
@@ -151,7 +191,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         workload.model = std::move(*model);
     else
         errors.push_back(model.error());
-    auto stack = resolveStack(plan->stack, catalogue);
+    auto stack = resolveStack(plan->stack, model && workload.model.isMoe(), catalogue);
     if (stack)
         workload.stack = std::move(*stack);
     else

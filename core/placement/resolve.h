@@ -15,11 +15,13 @@ struct Workload {
     ModelSpec model;
     StackSpec stack;
     std::vector<std::vector<const GpuSpec *>> gpus;   // [datacenter][pool]; owned by the catalogue or the plan
+    std::vector<std::vector<SustainedRates>> sustained;   // likewise
     std::vector<Transport> transports;                // of a node pair of each WAN link
     Layout layout;
 
     [[nodiscard]] const Pool &pool(StageSeat seat) const;
     [[nodiscard]] const GpuSpec &gpu(StageSeat seat) const;
+    [[nodiscard]] SustainedRates sustainedRates(StageSeat seat) const;
     /// NIC bandwidth of one GPU of the seat, 10^9 bits per second.
     [[nodiscard]] double fabricGbps(StageSeat seat) const;
     /// Bytes of activation that one stage boundary carries per micro-batch and direction for one context rank: 2·b·s·h/cp

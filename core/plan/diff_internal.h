@@ -87,7 +87,7 @@ public:
     void stack(const Key &key)
     {
         const auto shown = [](const Stack &s) {
-            std::string text = s.name;
+            std::string text = s.name + (s.release.empty() ? "" : " " + s.release);
             for (const auto &[name, number] : s.overrides)
                 text += ", " + name + " " + plainNumber(number);
             return cutText(text);

@@ -63,6 +63,7 @@ void describe(V &v, std::type_identity<Datacenter>)
     v.value(Key { .name = "latitude", .doc = "Degrees north, for the map", .min = -90, .max = 90 }, &Datacenter::latitude);
     v.value(Key { .name = "longitude", .doc = "Degrees east, for the map", .min = -180, .max = 180 }, &Datacenter::longitude);
     v.value(Key { .name = "fabric_gbps_per_gpu", .doc = "NIC bandwidth per GPU and direction, 10^9 bits/s; default: the GPU's catalogue entry", .max = 1e6, .aboveMin = true }, &Datacenter::fabricGbpsPerGpu);
+    v.value(Key { .name = "fabric_measured_gbytes_per_s", .doc = "Rate of one GPU in large collectives between nodes as measured, 10^9 bytes/s: the busbw of nccl-tests over one GPU a node, or over whole nodes divided by the GPUs of a node; default: the usual share of the nominal rate", .max = 1e5, .aboveMin = true }, &Datacenter::fabricMeasuredGBps);
     v.value(Key { .name = "fabric", .doc = "Network between the nodes: rdma (InfiniBand, RoCE), or tcp over a cloud's Ethernet" }, &Datacenter::fabric);
     v.value(Key { .name = "usd_per_kwh", .doc = "Electricity price, USD/kWh", .max = 1e3 }, &Datacenter::usdPerKwh);
     v.value(Key { .name = "kg_co2_per_kwh", .doc = "Carbon intensity of the electricity, kg CO2/kWh", .max = 1e2 }, &Datacenter::kgCo2PerKwh);
@@ -94,6 +95,7 @@ void describe(V &v, std::type_identity<WorkloadSpec>)
 {
     v.model(Key { .name = "model", .doc = "Catalogue name, path of a Hugging Face config.json (relative to the plan), or an inline object" });
     v.value(Key { .name = "sequence_length", .doc = "Tokens of one sequence", .min = 1, .max = 1e8, .always = true }, &WorkloadSpec::sequenceLength);
+    v.value(Key { .name = "document_length", .doc = "Mean tokens of a document, where a mask keeps attention inside documents; absent: a sequence is one", .min = 1, .max = 1e8 }, &WorkloadSpec::documentLength);
     v.value(Key { .name = "global_batch", .doc = "Sequences of one iteration, all pipelines together", .min = 1, .max = 1e7, .always = true }, &WorkloadSpec::globalBatch);
     v.value(Key { .name = "micro_batch", .doc = "Sequences of one micro-batch", .min = 1, .max = 1e6, .always = true }, &WorkloadSpec::microBatch);
     v.value(Key { .name = "precision", .doc = "Number format of the matrix products", .always = true }, &WorkloadSpec::precision);
@@ -237,7 +239,7 @@ void describe(V &v, std::type_identity<Plan>)
     v.value(Key { .name = "workload", .doc = "What is trained", .required = true }, &Plan::workload);
     v.value(Key { .name = "parallelism", .doc = "How the model is split", .always = true }, &Plan::parallelism);
     v.value(Key { .name = "schedule", .doc = "Order of the micro-batches on a pipeline", .always = true }, &Plan::schedule);
-    v.stack(Key { .name = "stack", .doc = "Training framework whose habits are modelled: a name, or { \"base\": name, ...overrides }", .always = true });
+    v.stack(Key { .name = "stack", .doc = "Training framework whose habits are modelled: a name, or { \"base\": name, \"release\": name, ...overrides }", .always = true });
     v.value(Key { .name = "placement", .doc = "What runs in which datacenter", .always = true }, &Plan::placement);
     v.value(Key { .name = "memory", .doc = "What is kept, computed again or moved out", .always = true }, &Plan::memory);
     v.value(Key { .name = "wan", .doc = "Use of the links between datacenters", .always = true }, &Plan::wan);

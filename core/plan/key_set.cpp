@@ -154,6 +154,9 @@ Expected<Json *> locate(Json &document, std::span<const Step> steps, std::string
 
 bool isPlainText(const Json &schema) { return schema.value("type", Json()) == "string" && !schema.contains("enum"); }
 
+/// A text that null takes away: 26.02 is a text there, null is null.
+bool isTextOrNull(const Json &schema) { return schema.value("type", Json()) == Json::array({ "string", "null" }); }
+
 } // namespace
 
 ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::string_view value)
@@ -170,7 +173,8 @@ ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::
         return std::unexpected(Errors { place.error() });
 
     auto parsed = detail::parseJson(value, std::string(dottedKey));
-    const bool takeAsText = !parsed || (isPlainText(*schema) && !parsed->is_string());
+    const bool takeAsText = !parsed || (isPlainText(*schema) && !parsed->is_string())
+        || (isTextOrNull(*schema) && !parsed->is_string() && !parsed->is_null());
     **place = takeAsText ? Json(std::string(value)) : std::move(*parsed);
     auto next = detail::planFromJson(document, "", detail::Where::DottedKey);
     if (next)

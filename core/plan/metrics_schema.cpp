@@ -165,7 +165,8 @@ std::string metricsSchema()
         { "token_share", Number, "Of MEMO's other tensors, what leaves" },
         { "recompute_s", Number, "Computed again by the policy, on that stage" } });
     all["confidence"] = object({ { "label", Text, "calibrated, same family, extrapolated or spec sheet" },
-        { "iteration_time_low_s", Number, "Lower end" }, { "iteration_time_high_s", Number, "Upper end" } });
+        { "iteration_time_low_s", Number, "Lower end" }, { "iteration_time_high_s", Number, "Upper end" },
+        { "note", Text, "What would narrow the range" } });
     all["engine"] = object({ { "spans", Count, "Spans of the timeline" }, { "simulate_ms", Number, "Simulation" },
         { "evaluate_ms", Number, "Evaluation, simulation included" } });
     schema.update(content);

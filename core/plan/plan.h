@@ -61,6 +61,7 @@ struct Datacenter {
     std::string id, name;
     std::optional<double> latitude, longitude;
     std::optional<double> fabricGbpsPerGpu;   // default: the GPU's catalogue entry
+    std::optional<double> fabricMeasuredGBps; // of one GPU in large collectives; default: a share of nominal (network.json)
     FabricKind fabric = FabricKind::Rdma;
     std::optional<double> usdPerKwh, kgCo2PerKwh;
     std::vector<Pool> pools;
@@ -99,6 +100,7 @@ struct WorkloadSpec {
     std::string model;                    // catalogue name or path of a config.json; empty where inlineModel is set
     std::optional<ModelSpec> inlineModel;
     int sequenceLength = 2048;
+    std::optional<int> documentLength;    // mean tokens of a document, where attention is masked at their borders
     int globalBatch = 0;                  // sequences per iteration
     int microBatch = 1;
     Precision precision = Precision::Bf16;
@@ -107,6 +109,8 @@ struct WorkloadSpec {
     std::optional<double> trainingTokens;
     Extra extra;
     bool operator==(const WorkloadSpec &) const = default;
+    /// Tokens that attend to each other: of a document, at most of a sequence.
+    [[nodiscard]] int attendedLength() const { return std::min(sequenceLength, documentLength.value_or(sequenceLength)); }
 };
 
 struct Parallelism {
@@ -269,6 +273,7 @@ struct Profile {                          // measured times of one stage and one
 struct Stack {
     std::string name = "megatron-core";
     std::map<std::string, double> overrides;   // field of StackSpec as in stacks.json -> value
+    std::string release = {};                  // one of the catalogue, "26.02"; empty: not named, any of them
     bool operator==(const Stack &) const = default;
 };
 

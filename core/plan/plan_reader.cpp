@@ -224,8 +224,13 @@ private:
                 m_owner.stack.name = item.template get<std::string>();
             else
                 m_context.fail("base is " + brief(item), "the name of a stack");
+        } else if (name == "release") {
+            if (item.is_string() && item != "")
+                m_owner.stack.release = item.template get<std::string>();
+            else if (!item.is_null())
+                m_context.fail("release is " + brief(item), "the name of a release as a text, such as \"26.02\", or null");
         } else if (std::ranges::find(stackKeys(), name) == stackKeys().end()) {
-            m_context.fail("a stack has no " + name, withNearest("base or a field of stacks.json", name, stackKeys()), ErrorCode::UnknownKey);
+            m_context.fail("a stack has no " + name, withNearest("base, release or a field of stacks.json", name, stackKeys()), ErrorCode::UnknownKey);
         } else if (item.is_boolean() || item.is_number()) {
             m_owner.stack.overrides[name] = item.is_boolean() ? item.template get<bool>() : item.template get<double>();
         } else {

@@ -102,6 +102,7 @@ public:
         Json object { { "type", "object" } };
         object["required"] = Json::array({ "base" });
         object["properties"]["base"] = nameSchema();
+        object["properties"]["release"] = { { "type", Json::array({ "string", "null" }) }, { "description", "Release of the stack, one of the catalogue; without one its age is unknown" } };
         for (const std::string &name : stackKeys())
             object["properties"][name]["type"] = Json::array({ "number", "boolean" });
         object["additionalProperties"] = false;

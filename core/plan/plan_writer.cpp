@@ -51,11 +51,13 @@ public:
     void stack(const Key &key)
     {
         Json &json = m_object[key.name];
-        if (m_owner.stack.overrides.empty()) {
+        if (m_owner.stack.overrides.empty() && m_owner.stack.release.empty()) {
             json = m_owner.stack.name;
             return;
         }
         json["base"] = m_owner.stack.name;
+        if (!m_owner.stack.release.empty())
+            json["release"] = m_owner.stack.release;
         for (const auto &[name, number] : m_owner.stack.overrides)
             json[name] = numberToJson(number);
     }

@@ -63,6 +63,8 @@ std::string confidence(const Confidence &confidence)
     std::string text = "<p><span class=\"badge muted\">" + escaped(confidence.label) + "</span> <span class=\"muted\">";
     if (confidence.iterationLow && confidence.iterationHigh)
         text += "an iteration is expected between " + escaped(secondsText(*confidence.iterationLow)) + " and " + escaped(secondsText(*confidence.iterationHigh));
+    if (!confidence.note.empty())
+        text += "; " + escaped(confidence.note);
     return text + "</span></p>";
 }
 

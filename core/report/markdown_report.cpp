@@ -72,7 +72,8 @@ std::string markdownReport(const std::vector<NamedEvaluation> &plans)
         text += "\n## " + markdownText(plans[p].name) + "\n\n";
         text += evaluation.feasible() ? "Feasible." : "**Not feasible.**";
         if (!evaluation.metrics.confidence.label.empty())
-            text += " Confidence: " + evaluation.metrics.confidence.label + ".";
+            text += " Confidence: " + evaluation.metrics.confidence.label
+                + (evaluation.metrics.confidence.note.empty() ? "" : "; " + evaluation.metrics.confidence.note) + ".";
         text += "\n";
         if (p > 0) {
             text += "\nDifferences from " + markdownText(plans.front().name) + ":\n\n";

@@ -176,7 +176,8 @@ Json metricsObject(const Evaluation &evaluation)
     json["offload"] = offload(m);
     json["confidence"] = {{"label", m.confidence.label.empty() ? Json(nullptr) : Json(m.confidence.label)},
                           {"iteration_time_low_s", finite(m.confidence.iterationLow)},
-                          {"iteration_time_high_s", finite(m.confidence.iterationHigh)}};
+                          {"iteration_time_high_s", finite(m.confidence.iterationHigh)},
+                          {"note", m.confidence.note.empty() ? Json(nullptr) : Json(m.confidence.note)}};
     json["layout"] = layout(evaluation);
     json["engine"] = {{"spans", m.spans}, {"simulate_ms", finite(m.simulateMs)}, {"evaluate_ms", finite(m.evaluateMs)}};
     return json;

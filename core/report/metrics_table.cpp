@@ -110,6 +110,8 @@ std::string confidencePart(const Confidence &confidence)
     std::string text = "\nConfidence: " + confidence.label;
     if (confidence.iterationLow && confidence.iterationHigh)
         text += ", iteration between " + secondsText(*confidence.iterationLow) + " and " + secondsText(*confidence.iterationHigh);
+    if (!confidence.note.empty())
+        text += "; " + confidence.note;
     return text + "\n";
 }
 

@@ -41,6 +41,9 @@ public:
                 break;
             complete();
             arrive();
+            // Whatever ends at the instant at which it began makes another round of the same instant first.
+            if (!m_work.lastToChoose.empty() && nextInstant() > m_now)
+                choose(m_work.lastToChoose);
             if (m_ratesChanged)
                 shareLinks();
         }
@@ -61,6 +64,7 @@ private:
         m_work.ownArrivals.clear();
         m_work.ended.clear();
         m_work.candidates.clear();
+        m_work.lastToChoose.clear();
         m_work.arrivals.clear();
         m_work.freed.clear();
         m_work.active.clear();
@@ -167,7 +171,8 @@ private:
         return index;
     }
 
-    /// Completions of this instant, then the choices of the resources that they free, among what had arrived before.
+    /// Completions of this instant, then the choices of the resources that they free, among what had arrived before. Those
+    /// that give turns wait until nothing more can arrive at this instant.
     void complete()
     {
         for (std::size_t i = 0; i < m_work.active.size();) {
@@ -180,17 +185,25 @@ private:
             m_work.active.pop_back();
             leaveLinks(m_graph.flows[m_graph.flow[task]]);
             if (const std::uint32_t on = m_graph.resource[task]; m_order.decides(on))
-                m_work.candidates.push_back(on);
+                becomeFree(on);
             end(task, m_now);
         }
         while (!m_work.freed.empty() && m_work.freed.front().first <= m_now)
-            m_work.candidates.push_back(popFirst(m_work.freed));
-        for (const std::uint32_t resource : m_work.candidates)
-            m_work.isBusy[resource] = 0;
+            becomeFree(popFirst(m_work.freed));
         while (!m_work.ownArrivals.empty() && m_work.ownArrivals.front().first <= m_now)
             m_order.arrive(popFirst(m_work.ownArrivals));
-        choose();
-        settle();
+        choose(m_work.candidates);
+    }
+
+    void becomeFree(std::uint32_t resource)
+    {
+        m_work.isBusy[resource] = 0;
+        mayChoose(resource);
+    }
+
+    void mayChoose(std::uint32_t resource)
+    {
+        (m_order.choosesLast(resource) ? m_work.lastToChoose : m_work.candidates).push_back(resource);
     }
 
     /// Arrivals of this instant, then the choices of the resources still free.
@@ -203,15 +216,14 @@ private:
                 continue;
             }
             m_order.arrive(task);
-            m_work.candidates.push_back(on);
+            mayChoose(on);
         }
-        choose();
-        settle();
+        choose(m_work.candidates);
     }
 
-    void choose()
+    void choose(std::vector<std::uint32_t> &resources)
     {
-        for (const std::uint32_t resource : m_work.candidates) {
+        for (const std::uint32_t resource : resources) {
             const std::uint32_t task = m_work.isBusy[resource] != 0 ? kNoSpan : m_order.take(resource);
             if (task == kNoSpan)
                 continue;
@@ -222,7 +234,8 @@ private:
             m_work.isBusy[resource] = 1;
             begin(task);
         }
-        m_work.candidates.clear();
+        resources.clear();
+        settle();
     }
 
     /// A load of what is still on the GPU, or a store that nobody will read.

@@ -80,7 +80,7 @@ void PipelineClassTasks::numberChannels(std::uint32_t &task, const PipelineClass
         }
         channel.first = task;
         addTrack(task, static_cast<std::uint32_t>(channel.count * microBatches / static_cast<std::uint64_t>(m_microBatches)),
-                 m_pipeline.lanes > 1 ? Discipline::Priority : Discipline::FixedOrder,
+                 m_pipeline.lanes > 1 ? Discipline::Turns : Discipline::FixedOrder,
                  {.stream = Stream::Wan, .stage = channel.from, .toStage = channel.to, .wanLink = channel.wanLink});
     }
     for (Channel &channel : m_channels) {

@@ -73,7 +73,8 @@ void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, 
     graph.microBatch.resize(tasks);
     graph.chunk.resize(tasks);
     graph.flow.resize(graph.flows.empty() ? 0 : tasks);
-    if (std::ranges::any_of(graph.resources, [](const Resource &r) { return r.discipline == Discipline::Priority; }))
+    // What else has a queue is served as it comes, in the order of its numbers.
+    if (std::ranges::any_of(graph.resources, [](const Resource &r) { return r.discipline == Discipline::Turns; }))
         graph.priority.assign(tasks, 0);
     if (std::ranges::any_of(classes, &PipelineClassTasks::hasPairs)) {
         graph.pairedMicroBatch.assign(tasks, -1);

@@ -28,7 +28,7 @@ void RunTimeOrder::reset()
 void RunTimeOrder::arrive(std::uint32_t task)
 {
     const std::uint32_t on = m_graph.resource[task];
-    if (m_graph.resources[on].discipline != Discipline::Priority) {
+    if (const Discipline discipline = m_graph.resources[on].discipline; discipline != Discipline::Priority && discipline != Discipline::Turns) {
         m_work.isHere[task] = 1;
         return;
     }

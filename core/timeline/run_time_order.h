@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a resource that follows no fixed order picks its next task, for the event loop: by priority, in order with bypass,
-// or greedily (Discipline). Pure choices over the state in the workspace; the loop keeps the clock.
+// How a resource that follows no fixed order picks its next task, for the event loop: by priority, by turns, in order
+// with bypass, or greedily (Discipline). Pure choices over the state in the workspace; the loop keeps the clock.
 
 #include "core/timeline/simulator.h"
 
@@ -23,6 +23,11 @@ public:
     [[nodiscard]] bool decides(std::uint32_t resource) const
     {
         return m_graph.resources[resource].discipline != Discipline::FixedOrder;
+    }
+    /// It waits for everything else of an instant before it chooses.
+    [[nodiscard]] bool choosesLast(std::uint32_t resource) const
+    {
+        return m_graph.resources[resource].discipline == Discipline::Turns;
     }
     /// What such a resource made itself it knows at once: before it chooses, not with the arrivals of the instant.
     [[nodiscard]] bool knowsItsOwn(std::uint32_t resource) const

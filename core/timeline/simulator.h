@@ -3,7 +3,8 @@
 // The one engine. A graph of fixed-order resources without binding shared links takes a single pass over `steps`
 // (start = max(previous on the resource, predecessors + lag)): no queue, no allocation. Where links are shared or
 // resources decide while they run, an event loop with max-min fair rates runs instead; both give the same spans where both apply.
-// Events at one instant: completions, choices of the freed, arrivals, choices. Results are exact and repeatable.
+// Events at one instant: completions, choices of the freed, arrivals, choices; when nothing more comes, choices of those that
+// give turns. Results are exact and repeatable.
 
 #include "core/base/error.h"
 #include "core/timeline/fair_share.h"
@@ -22,7 +23,8 @@ struct SimulationWorkspace {
     std::vector<std::uint32_t> last;               // that task (event loop only)
     std::vector<Nanoseconds> lags;                 // single pass: those of the graph behind one that never binds
     // event loop only
-    std::vector<std::uint32_t> pending, successorBegin, successor, ended, candidates;
+    std::vector<std::uint32_t> pending, successorBegin, successor, ended;
+    std::vector<std::uint32_t> candidates, lastToChoose;   // resources that may take a task at this instant
     std::vector<TimedIndex> arrivals, freed;       // heaps
     std::vector<TimedIndex> ownArrivals;           // at resources that know their own results at once
     std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> queues;   // per resource: heaps by priority, task

@@ -15,11 +15,14 @@
 
 namespace trainyard {
 
-/// FixedOrder: by number, each waited for. Priority: the first by priority of those that can start. Bypass: by number, but
-/// while the head, other than a forward, cannot start, the next forward becomes the head and is waited for. Greedy: the
-/// first that can start of: the next backward, the next forward within the limit, the next recomputation (OrderRule::Greedy);
+/// FixedOrder: by number, each waited for. Priority: the first by priority of those that can start; one that is freed chooses
+/// among what could start before that instant (queues of moves: what asks only then goes behind what has waited). Turns: by
+/// priority too, but once all that can start at that instant is known (channels that lanes share: with equal round trips and
+/// equal turns, turns end when other lanes are ready to begin, and such ties decide whole per cents). Bypass: by number, but
+/// while the head, other than a forward, cannot start, the next forward becomes the head and is waited for. Greedy: the first
+/// that can start of: the next backward, the next forward within the limit, the next recomputation (OrderRule::Greedy);
 /// a recomputation comes right before its backward in number. Tasks of other kinds on such a resource come last.
-enum class Discipline : std::uint8_t { FixedOrder, Priority, Bypass, Greedy };
+enum class Discipline : std::uint8_t { FixedOrder, Priority, Turns, Bypass, Greedy };
 
 struct Resource {
     Discipline discipline = Discipline::FixedOrder;
@@ -53,7 +56,7 @@ struct TaskGraph {
     std::vector<std::int32_t> pairedMicroBatch; // as in Timeline
     std::vector<std::uint16_t> pairedChunk;
     std::vector<std::uint32_t> flow;           // index into flows, or kNoSpan; empty where the graph has no flow
-    std::vector<std::int64_t> priority;        // lower first; used on Priority resources; empty where there is none
+    std::vector<std::int64_t> priority;        // lower first; used on Priority and Turns resources; empty where there is none
     // Of a load its store: where that has not ended when the load's turn comes, the data are still there and the load takes
     // no time, and a store that has not begun is dropped. Of a store the task whose start drops it too, or kNoSpan. Such
     // tasks lie on Priority resources. Empty where nothing is offloaded.

@@ -83,7 +83,18 @@ TimeRange genericKernels(const Catalogue &catalogue)
     return range;
 }
 
-/// Half of what the times of equal plans differ by, the median over all plans that one source measured more than once.
+/// The plan whatever the age of its stack.
+std::string agelessPlan(const Plan &plan)
+{
+    if (plan.stack.release.empty())
+        return formatPlan(plan);
+    Plan ageless = plan;
+    ageless.stack.release.clear();
+    return formatPlan(ageless);
+}
+
+/// Half of what the times of equal plans differ by, the median over all plans that one source measured more than once; what is
+/// known of the releases that were measured is taken off.
 TimeRange repeats(std::span<const ValidationResult> results)
 {
     std::map<std::pair<std::string, std::string>, std::pair<double, double>> extremes;   // source and plan -> shortest, longest
@@ -92,8 +103,8 @@ TimeRange repeats(std::span<const ValidationResult> results)
         const auto residual = timeResidual(r);
         if (!residual || r.status != RowStatus::Gated)
             continue;
-        const std::pair key{r.source + " " + r.metric, formatPlan(*r.plan)};
-        const double factor = 1 + *residual;   // the same prediction for all of them
+        const std::pair key{r.source + " " + r.metric, agelessPlan(*r.plan)};
+        const double factor = 1 + *residual;   // predictions differ by their releases at most
         auto [found, isNew] = extremes.try_emplace(key, factor, factor);
         found->second = {std::min(found->second.first, factor), std::max(found->second.second, factor)};
         ++counts[key];

@@ -127,7 +127,8 @@ public:
         const double heads = m.attention == AttentionKind::Latent
             ? m.heads * e * (2.0 * m.latent.nopeDim + 2.0 * m.latent.ropeDim + m.latent.valueDim)
             : e * m.heads * m.headDim + keyValue();
-        const double scores = m_stack.flashAttention ? 0 : e * m.heads * m_shape.sequence / m_shape.context;
+        // Gradients of probabilities; plain tensor operations also have those of masked and of raw scores.
+        const double scores = m_stack.flashAttention ? 0 : e * m.heads * m_shape.sequence / m_shape.context * (m_stack.eagerAttention ? 3 : 1);
         const double attention = (heads + scores) / m_split - freed;
         const double gathered = m_shape.sequenceParallel && m_shape.tensor > 1 ? e * m.hidden : 0;
         return input() + gathered + std::max(inner, attention);

@@ -67,6 +67,10 @@ QString basisText(const Confidence &confidence, int rows)
     QStringList sentences{meaningOf(confidence.label)};
     if (rows > 0)
         sentences << (rows == 1 ? QObject::tr("It rests on one published row.") : QObject::tr("It rests on %L1 published rows.").arg(rows));
+    if (!confidence.note.empty()) {
+        const QString note = QString::fromStdString(confidence.note);
+        sentences << note.left(1).toUpper() + note.mid(1) + u'.';
+    }
     sentences.removeAll(QString());
     return sentences.join(u' ');
 }

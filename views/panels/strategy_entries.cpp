@@ -87,6 +87,7 @@ const StrategyEntry kEntries[] = {
     {nullptr, "parameter_offload", QT_TR_NOOP("Parameters"), QT_TR_NOOP("Where weights wait between their uses."), Control::List, nullptr, nullptr, nullptr, false, true},
     {QT_TR_NOOP("Precision and software"), "precision", QT_TR_NOOP("Precision"), QT_TR_NOOP("Number format of the matrix products.")},
     {nullptr, "stack", QT_TR_NOOP("Software"), QT_TR_NOOP("The framework whose habits are modelled: what it overlaps, keeps and adds.")},
+    {nullptr, "release", QT_TR_NOOP("  Release"), QT_TR_NOOP("Which release of it runs: equal plans took different times from one to the next. Where it is not named, the range of the prediction holds all of them.")},
 };
 
 } // namespace

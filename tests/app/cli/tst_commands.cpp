@@ -162,6 +162,29 @@ private slots:
         QCOMPARE(run(words("evaluate --set pipeline") << plan(profilePlan())).exitCode, 2);
     }
 
+    void theReleaseOfAStackIsNamedOnTheCommandLine()
+    {
+        json moe = json::parse(R"({"cluster": {"datacenters": [{"id": "a", "pools": [{"gpu": "gb300-278gb", "nodes": 1}]}]},
+          "workload": {"model": "qwen3-30b-a3b", "sequence_length": 4096, "global_batch": 64, "precision": "mxfp8", "micro_batch": 8},
+          "parallelism": {"data": 8, "expert": 8}})");
+        const auto evaluated = [&](const char *release) {
+            return json::parse(run(words("evaluate - --format json --set") << QStringLiteral("stack.release=") + QLatin1String(release), bytes(moe)).out);
+        };
+        const json unnamed = evaluated("null"), older = evaluated("26.04"), newer = evaluated("26.06");
+        QVERIFY(newer["iteration_time_s"].get<double>() < older["iteration_time_s"].get<double>());
+        const auto width = [](const json &j) {
+            return (j["confidence"]["iteration_time_high_s"].get<double>() - j["confidence"]["iteration_time_low_s"].get<double>()) / j["iteration_time_s"].get<double>();
+        };
+        QVERIFY(width(unnamed) > width(newer));
+        QVERIFY(unnamed["confidence"]["note"].get<std::string>().ends_with("name stack.release"));
+        QVERIFY(newer["confidence"]["note"].is_null());
+        const Answer unknown = run(words("evaluate - --set stack.release=1.0"), bytes(moe));
+        QCOMPARE(unknown.exitCode, 2);
+        QVERIFY2(unknown.err.contains("26.02.01") && unknown.err.contains("release"), qPrintable(unknown.err));
+        moe["stack"] = {{"base", "megatron-core"}, {"release", 26.04}};
+        QCOMPARE(run(words("evaluate -"), bytes(moe)).exitCode, 2);   // a number could not tell 26.1 from 26.10
+    }
+
     void badJsonIsToldByLineAndColumn()
     {
         const QString path = write("broken.json", "{\n  \"format\": \"trainyard.plan\",\n  \"version\" 1\n}");

@@ -24,6 +24,8 @@ private slots:
     void aMisspeltNameFindsItsNeighbour();
     void idealAddsNothingOfItsOwn();
     void regionLinksJoinKnownRegions();
+    void releasesOfAStackAreListedFromTheOldest();
+    void aReleaseOfNoStackAndOneGivenTwiceAreRefused();
 };
 
 namespace {
@@ -156,6 +158,35 @@ void CatalogueTest::regionLinksJoinKnownRegions()
         QVERIFY2(builtinCatalogue().region(link.from) && builtinCatalogue().region(link.to), link.from.c_str());
         QVERIFY2(link.rttMs > 1 && link.rttMs < 300 && !link.source.empty(), link.from.c_str());
     }
+}
+
+void CatalogueTest::releasesOfAStackAreListedFromTheOldest()
+{
+    const StackSpec *stack = builtinCatalogue().stack("megatron-core");
+    QVERIFY(stack && stack->releases.size() >= 2);
+    for (std::size_t i = 1; i < stack->releases.size(); ++i)
+        QVERIFY2(stack->releases[i - 1].id < stack->releases[i].id, stack->releases[i].id.c_str());   // two digits each
+    QVERIFY(stack->release(stack->releases.back().id) == &stack->releases.back());
+    QVERIFY(!stack->release("99.99"));
+    QVERIFY(builtinCatalogue().stack("ideal")->releases.empty());
+}
+
+void CatalogueTest::aReleaseOfNoStackAndOneGivenTwiceAreRefused()
+{
+    QTemporaryDir folder;
+    const QString from = TRAINYARD_SOURCE_DIR "/resources/catalog/";
+    for (const QString &name : QDir(from).entryList({"*.json"}))
+        QVERIFY(QFile::copy(from + name, folder.filePath(name)));
+    QFile::remove(folder.filePath("stack_releases.json"));
+    const std::string entry = R"("release": "1.0", "dense": [1, "s"], "dense_plans": 2, "experts": [1, "s"], "expert_plans": 0})";
+    std::ofstream(folder.filePath("stack_releases.json").toStdString())
+        << R"({"sources": {"s": {"title": "t", "date": "2026"}}, "releases": [{"stack": "fsdp", )" << entry << R"(, {"stack": "fsdp", )" << entry
+        << R"(, {"stack": "fdsp", )" << entry << "]}";
+    const auto loaded = loadCatalogue(folder.path().toStdString());
+    QVERIFY(!loaded.has_value());
+    QCOMPARE(loaded.error().size(), std::size_t{2});
+    QCOMPARE(loaded.error()[0].what, std::string("release 1.0 of fsdp is given twice"));
+    QCOMPARE(loaded.error()[1].what, std::string("no stack has the id \"fdsp\""));
 }
 
 QTEST_APPLESS_MAIN(CatalogueTest)

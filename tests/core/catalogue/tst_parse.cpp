@@ -19,6 +19,7 @@ private slots:
     void anInlineModelOfTheContractIsRead();
     void anInlineModelReportsEveryFault();
     void aStackTakesOverridesAndKnowsItsFields();
+    void aSlowerStackTakesLongerInAllThatComputesAndNothingElse();
 };
 
 void ParseTest::everyCatalogueGpuSurvivesARoundTrip()
@@ -114,6 +115,22 @@ void ParseTest::aStackTakesOverridesAndKnowsItsFields()
     QCOMPARE(
         toString(misspelt.error()), "stack.fragmentaton: unknown key fragmentaton; expected perhaps fragmentation");
     QVERIFY(std::ranges::find(stackKeys(), "host_us_per_kernel") != stackKeys().end());
+}
+
+void ParseTest::aSlowerStackTakesLongerInAllThatComputesAndNothingElse()
+{
+    // Time figures times t, speeds over t; what a stack overlaps, keeps and stores stays.
+    const StackSpec &base = *builtinCatalogue().stack("megatron-core");
+    const StackSpec slow = slowedBy(base, 1.25);
+    QVERIFY(std::abs(slow.hostUsPerKernel - 1.25 * base.hostUsPerKernel) < 1e-12);
+    QVERIFY(std::abs(slow.elementwisePasses - 1.25 * base.elementwisePasses) < 1e-12);
+    QVERIFY(std::abs(slow.iterationOverheadMs - 1.25 * base.iterationOverheadMs) < 1e-12);
+    QVERIFY(std::abs(slow.kernelEfficiency * 1.25 - base.kernelEfficiency) < 1e-12);
+    QVERIFY(std::abs(slow.narrowEfficiency * 1.25 - base.narrowEfficiency) < 1e-12);
+    QCOMPARE(slow.tensorOverlap, base.tensorOverlap);
+    QCOMPARE(slow.fragmentation, base.fragmentation);
+    QCOMPARE(slow.logitsBytesPerElement, base.logitsBytesPerElement);
+    QVERIFY(slowedBy(base, 1) == base);
 }
 
 QTEST_APPLESS_MAIN(ParseTest)

@@ -74,6 +74,7 @@ private slots:
     void recomputationFindsShardedWeightsGathered();
     void aBoundaryBetweenNodesUsesTheFabric();
     void tcpBetweenNodesTakesLonger();
+    void largeMessagesReachTheMeasuredRateOfTheFabric();
     void expertTensorRanksTalk();
 };
 
@@ -334,6 +335,42 @@ void TestLayerCost::tcpBetweenNodesTakesLonger()
     const Workload work = costed(two).work;
     QVERIFY(seatFabric(work, {0, 0}).kind == &builtinNetwork().fabric);
     QVERIFY(seatFabric(work, {1, 0}) == tcpLink(gbitsPerSecond(work.fabricGbps({1, 0})), 8, builtinNetwork()));
+}
+
+void TestLayerCost::largeMessagesReachTheMeasuredRateOfTheFabric()
+{
+    // A ring of n nodes with one GPU each: start + (n - 1) steps + ramp, and (n - 1) / n * S / r.
+    const int n = 8;
+    const double size = 64e9, rate = 37e9;
+    for (const FabricKind kind : {FabricKind::Rdma, FabricKind::Tcp}) {
+        Plan plan = oneSite(n, 1);
+        plan.parallelism.tensor = 1;
+        plan.cluster.datacenters = {site("a", n, "h100-sxm-80gb", 1)};
+        plan.cluster.datacenters.front().fabricGbpsPerGpu = 400;
+        plan.cluster.datacenters.front().fabric = kind;
+        const Link nominal = seatFabric(costed(plan).work, {0, 0});
+        plan.cluster.datacenters.front().fabricMeasuredGBps = rate / 1e9;
+        const Link measured = seatFabric(costed(plan).work, {0, 0});
+        QVERIFY(measured.kind == nominal.kind);
+        const auto ring = [&](double bytes) { return reduceScatterTime(Bytes{bytes}, {n, 1, {}, measured}).value; };
+        const LinkClass &link = *measured.kind;
+        const double volume = (n - 1.0) / n * size;
+        const double latency = 1e-6 * (link.startUs + (n - 1) * link.stepUs + link.rampUs * volume / (volume + link.rampBytes));
+        QVERIFY(std::abs(ring(size) / (volume / rate + latency) - 1) < 1e-12);
+        // An empty message takes what it took: the measured rate moves no latency.
+        QCOMPARE(ring(0), reduceScatterTime(Bytes{0}, {n, 1, {}, nominal}).value);
+    }
+    // In a datacenter of unequal NICs, no pool gets more than its own carry: an A100's share is 25 GB/s.
+    Plan plan = oneSite(1, 1);
+    plan.parallelism.tensor = 1;
+    plan.cluster.datacenters = {site("a", 1, "h100-sxm-80gb", 8)};
+    plan.cluster.datacenters.front().pools.push_back({.id = "slow", .gpu = "a100-sxm-80gb", .nodes = 1});
+    plan.cluster.datacenters.front().fabricMeasuredGBps = rate / 1e9;
+    const Workload work = costed(plan).work;
+    const double slow = builtinCatalogue().gpu("a100-sxm-80gb")->fabricGbps / 8 * 1e9;
+    QVERIFY(slow < rate);
+    for (const auto &[seat, most] : {std::pair{StageSeat{0, 0}, rate}, std::pair{StageSeat{0, 1}, slow}})
+        QVERIFY(std::abs(seatFabric(work, seat).bandwidth.value * seatFabric(work, seat).kind->fraction / most - 1) < 1e-12);
 }
 
 void TestLayerCost::expertTensorRanksTalk()

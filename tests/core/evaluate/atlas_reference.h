@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A second simulator of the Atlas specification, section 2.5, written from its sentences alone and sharing no code with the
-// core: one DP-cell, local boundaries free, whole nanoseconds, everything looked at anew at each instant.
+// A second simulator of the Atlas specification, sections 2.4 and 2.5, written from their sentences alone and sharing no code
+// with the core: one DP-cell, local boundaries free, whole nanoseconds, everything looked at anew at each instant. It keeps
+// every turn on a shared channel, and can let channels choose too early, so that tests see what ties decide.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,10 +19,18 @@ struct AtlasCase {
     std::int64_t forward = 0, backward = 0, recompute = 0, latency = 0, hold = 0;   // hold: of the channel, for one activation
     std::vector<int> inFlight;             // per stage; empty: no limit
     bool temporal = false;                 // the pipelines share each channel, lowest micro-batch first, then lowest pipeline
+    bool hasty = false;                    // not the rule: a freed channel chooses before that instant's arrivals
 };
 
 class AtlasReference {
 public:
+    using ChannelKey = std::tuple<int, int, bool>;   // pipeline (0 where shared), boundary, backward?
+    struct Turn {
+        std::int64_t start;
+        int microBatch, pipeline;
+        bool operator==(const Turn &) const = default;
+    };
+
     explicit AtlasReference(AtlasCase of) : m_case(std::move(of)), m_stages(std::size_t(m_case.stages * m_case.pipelines))
     {
         for (int k = 0; k < m_case.pipelines; ++k)
@@ -42,6 +51,9 @@ public:
         return m_last;
     }
 
+    /// Of each channel, in the order in which it served them.
+    [[nodiscard]] const std::map<ChannelKey, std::vector<Turn>> &turns() const { return m_turns; }
+
 private:
     enum class Work { Forward, Backward, Recompute, Transfer };
     struct Stage {
@@ -49,7 +61,6 @@ private:
         std::set<int> inputs, gradients, stashed, recomputed;
         int issued = 0, done = 0;
     };
-    using ChannelKey = std::tuple<int, int, bool>;   // pipeline (0 where shared), boundary, backward?
     struct Channel { bool busy = false; std::set<std::pair<int, int>> waiting; };   // micro-batch, pipeline
     struct Event { Work work; int pipeline, stage, microBatch; bool isBackward; };
 
@@ -96,40 +107,44 @@ private:
         const auto [m, k] = *channel.waiting.begin();
         channel.waiting.erase(channel.waiting.begin());
         channel.busy = true;
+        m_turns[key].push_back({m_now, m, k});
         m_ends.insert({m_now + m_case.hold, Event{Work::Transfer, k, std::get<1>(key), m, std::get<2>(key)}});
     }
 
-    /// Completions; choices of the freed among what was there before; arrivals; choices of those still free.
+    /// Completions; choices of the freed stages among what was there before; arrivals; choices of stages still free; then the
+    /// channels, once nothing more can arrive at this instant.
     void instant()
     {
         std::vector<std::pair<int, int>> freed;
-        std::vector<ChannelKey> freedChannels;
         std::vector<Event> here;           // results that arrive at this instant
         for (; !m_ends.empty() && m_ends.begin()->first == m_now; m_ends.erase(m_ends.begin()))
-            complete(m_ends.begin()->second, freed, freedChannels, here);
+            complete(m_ends.begin()->second, freed, here);
         for (const auto &[k, i] : freed)
             choose(k, i);
-        for (const ChannelKey &key : freedChannels)
-            serve(key);
+        if (m_case.hasty)
+            serveAll();
         for (; !m_arrivals.empty() && m_arrivals.begin()->first == m_now; m_arrivals.erase(m_arrivals.begin()))
             here.push_back(m_arrivals.begin()->second);
         for (const Event &event : here)
             deliver(event);
-        for (const Event &event : here) {
-            if (event.work == Work::Transfer)
-                serve(channelOf(event.pipeline, event.stage, event.isBackward));
-            else
+        for (const Event &event : here)
+            if (event.work != Work::Transfer)
                 choose(event.pipeline, event.stage);
-        }
+        if (m_ends.empty() || m_ends.begin()->first > m_now)
+            serveAll();
     }
 
-    void complete(const Event &event, std::vector<std::pair<int, int>> &freed, std::vector<ChannelKey> &freedChannels, std::vector<Event> &here)
+    void serveAll()
+    {
+        for (const auto &[key, channel] : m_channels)
+            serve(key);
+    }
+
+    void complete(const Event &event, std::vector<std::pair<int, int>> &freed, std::vector<Event> &here)
     {
         const auto [work, k, i, m, isBackward] = event;
         if (work == Work::Transfer) {
-            const ChannelKey key = channelOf(k, i, isBackward);
-            m_channels[key].busy = false;
-            freedChannels.push_back(key);
+            m_channels[channelOf(k, i, isBackward)].busy = false;
             m_arrivals.insert({m_now + m_case.latency, Event{isBackward ? Work::Backward : Work::Forward, k, isBackward ? i : i + 1, m, false}});
             return;
         }
@@ -172,6 +187,7 @@ private:
     AtlasCase m_case;
     std::vector<Stage> m_stages;
     std::map<ChannelKey, Channel> m_channels;
+    std::map<ChannelKey, std::vector<Turn>> m_turns;
     std::multimap<std::int64_t, Event> m_ends, m_arrivals;
     std::int64_t m_now = 0, m_last = 0;
 };

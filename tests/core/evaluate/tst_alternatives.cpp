@@ -92,6 +92,25 @@ private slots:
         QCOMPARE(full->sentence, std::string("Recompute none → full"));
     }
 
+    void aStackWithKnownReleasesOffersThem()
+    {
+        Plan plan = twoDatacenters();
+        const std::string newest = builtinCatalogue().stack("megatron-core")->releases.back().id;
+        const auto list = strategyAlternatives(plan, builtinCatalogue());
+        QVERIFY(find(list, "release=null")->isCurrent);
+        const Alternative *named = find(list, "release=" + newest);
+        QVERIFY(named && named->plan);
+        QCOMPARE(named->plan->stack.release, newest);
+        QCOMPARE(named->sentence, "Release of the software not named → " + newest);
+        // Another stack leaves the release behind; the present one keeps it.
+        const auto next = strategyAlternatives(*named->plan, builtinCatalogue());
+        QVERIFY(find(next, "stack=megatron-core")->isCurrent);
+        QCOMPARE(find(next, "stack=fsdp")->plan->stack.release, std::string());
+        QVERIFY(find(next, "release=" + newest)->isCurrent);
+        plan.stack.name = "ideal";
+        QVERIFY(!find(strategyAlternatives(plan, builtinCatalogue()), "release=null"));
+    }
+
     void interleavingBringsItsChunksAndLeavesWithThem()
     {
         Plan plan = twoDatacenters();

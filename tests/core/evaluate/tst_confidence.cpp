@@ -32,11 +32,14 @@ struct Answer {
     std::string label;
     double low = 0, high = 0;      // relative to the iteration
     int rows = 0;                  // that it rests on
+    std::string note;
 };
 
-Answer confidenceOf(Plan plan, std::vector<ResidualSpread> spreads)
+Answer confidenceOf(Plan plan, std::vector<ResidualSpread> spreads, std::vector<StackRelease> releases = {})
 {
     Catalogue catalogue = builtinCatalogue();
+    for (StackSpec &stack : catalogue.stacks)
+        stack.releases = stack.id == "megatron-core" ? releases : std::vector<StackRelease>{};
     catalogue.confidence = {.spreads = std::move(spreads), .genericKernels = {-0.5, 0.25}, .profile = {-0.07, 0.06}};
     EvaluationWorkspace workspace;
     const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(plan)), catalogue, workspace, {}, {.keepTimeline = false});
@@ -46,7 +49,7 @@ Answer confidenceOf(Plan plan, std::vector<ResidualSpread> spreads)
     if (!metrics.iterationTime)
         qFatal("nothing was evaluated");
     return {metrics.confidence.label, *metrics.confidence.iterationLow / *metrics.iterationTime - 1,
-            *metrics.confidence.iterationHigh / *metrics.iterationTime - 1, evidenceRows(**evaluation, catalogue)};
+            *metrics.confidence.iterationHigh / *metrics.iterationTime - 1, evidenceRows(**evaluation, catalogue), metrics.confidence.note};
 }
 
 } // namespace
@@ -153,6 +156,39 @@ private slots:
         COMPARE_ANSWER(confidenceOf(plan, {}), "calibrated", -0.07, 0.06);
     }
 
+    void aPlanThatNamesNoReleaseMayRunAnyOfThem()
+    {
+        const std::vector<ResidualSpread> spreads{{onA100(), 10, {-0.1, 0.05}}};
+        const std::vector<StackRelease> releases{{"1.0", 1.2, 9, 2, 2}, {"2.0", 0.8, 9, 2, 2}, {"3.0", 0.1, 9, 0, 2}};
+        // 0.9 * 0.8 - 1 and 1.05 * 1.2 - 1; of 3.0 no plan without experts tells
+        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), spreads, releases), "calibrated", -0.28, 0.26);
+        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), spreads, releases).note,
+                 std::string("releases of this stack lie 50 % apart; name stack.release"));   // 1.2 / 0.8
+        Plan named = planOn("a100-sxm-80gb");
+        named.stack.release = "2.0";
+        COMPARE_ANSWER(confidenceOf(named, spreads, releases), "calibrated", -0.1, 0.05);
+        QVERIFY(confidenceOf(named, spreads, releases).note.empty());
+        // another stack, whose releases nobody compared, says nothing of them
+        Plan other = planOn("a100-sxm-80gb");
+        other.stack.name = "fsdp";
+        COMPARE_ANSWER(confidenceOf(other, spreads, releases), "same family", -0.1, 0.05);
+        QVERIFY(confidenceOf(other, spreads, releases).note.empty());
+        // nor do measured stage times leave anything open
+        Plan measured = planOn("a100-sxm-80gb");
+        measured.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
+        COMPARE_ANSWER(confidenceOf(measured, {}, releases), "calibrated", -0.07, 0.06);
+    }
+
+    void aReleaseThatNoPlanTellsFromOthersMayBeAsTheyAre()
+    {
+        Plan named = planOn("a100-sxm-80gb");
+        named.stack.release = "1.5";   // taken to be as 1.0, and predicted so: 0.9 * 0.8 / 1.2 - 1, and 1.05 * 1.2 / 1.2 - 1
+        const std::vector<StackRelease> releases{{"1.0", 1.2, 9, 2, 2}, {"1.5", 1.2, 9, 0, 2}, {"2.0", 0.8, 9, 2, 2}};
+        const Answer a = confidenceOf(named, {{onA100(), 10, {-0.1, 0.05}}}, releases);
+        QVERIFY2(std::abs(a.low - -0.4) < 1e-9 && std::abs(a.high - 0.05) < 1e-9, qPrintable(QStringLiteral("%1 %2").arg(a.low).arg(a.high)));
+        QCOMPARE(a.note, std::string("no plan tells the time of release 1.5 from others; releases of this stack lie 50 % apart"));
+    }
+
     void aLabelTellsOnHowManyRowsItRests()
     {
         const ResidualSpread own{onA100(), 9, {-0.1, 0.05}}, wider{onA100("megatron-core", Reach::Fabric), 7, {-0.1, 0.1}}, other{onA100("fsdp"), 10, {-0.3, 0.3}};
@@ -193,6 +229,21 @@ private slots:
         // 100 tokens/s where 125 were predicted: the iteration took 125 / 100 of the predicted time
         QVERIFY(std::abs(data.spreads.at(0).range.high - 0.25) < 1e-9);
         QCOMPARE(data.spreads[0].rows, 1);
+    }
+
+    void equalPlansUnderTwoReleasesAreRepeats()
+    {
+        // Predicted times differ by what is known of the releases: 0.99 and 1.01 of the measured ones remain, half of it is 0.01.
+        std::vector<ValidationResult> results;
+        for (const char *release : {"1.0", "2.0"}) {
+            Plan plan = planOn("a100-sxm-80gb");
+            plan.stack.release = release;
+            const bool isOld = plan.stack.release == "1.0";
+            results.push_back({.source = "s", .group = {}, .id = release, .metric = "iteration_time_s", .published = isOld ? 2.02 : 0.99,
+                               .predicted = isOld ? 2.0 : 1.0, .problem = {}, .note = {}, .plan = std::make_shared<const Plan>(plan), .evidence = {onA100()}});
+        }
+        const TimeRange repeats = confidenceData(results, builtinCatalogue()).repeats;
+        QVERIFY(std::abs(repeats.low - -0.01) < 1e-9 && std::abs(repeats.high - 0.01) < 1e-9);
     }
 
     void theRowsBehindTheLabelAreBuiltIn()

@@ -60,6 +60,8 @@ public:
             if (coin())
                 datacenter.fabricGbpsPerGpu = real(1, 800);
             if (coin())
+                datacenter.fabricMeasuredGBps = real(1, 100);
+            if (coin())
                 datacenter.usdPerKwh = real(0, 1), datacenter.kgCo2PerKwh = real(0, 1);
             datacenter.fabric = one(FabricKind::Tcp);
             const int pools = whole(1, 3);
@@ -122,6 +124,8 @@ public:
         WorkloadSpec &w = p.workload;
         w.model = coin() ? "llama-3-70b" : "models/config.json";
         w.sequenceLength = whole(1, 100000);
+        if (coin())
+            w.documentLength = whole(1, 100000);
         w.globalBatch = whole(1, 10000);
         w.microBatch = whole(1, 16);
         w.precision = one(Precision::Nvfp4);
@@ -138,7 +142,7 @@ public:
             s.sequenceParallel = coin();
         p.schedule = one(ScheduleKind::Atlas);
         if (coin())
-            p.stack = { "fsdp", { { "host_us_per_kernel", real(0, 9) } } };
+            p.stack = { "fsdp", { { "host_us_per_kernel", real(0, 9) } }, coin() ? "2.6" : "" };
         p.placement.mode = one(PlacementMode::DataAcross);
         if (coin())
             p.placement.stages = { { "dc-0", whole(1, 9), extra() }, { "dc-1", whole(1, 9), extra() } };

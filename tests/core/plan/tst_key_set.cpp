@@ -125,6 +125,16 @@ private slots:
         QCOMPARE(set("stack.base", "fsdp").stack.name, std::string("fsdp"));
     }
 
+    void aReleaseIsATextAndNullTakesItAway()
+    {
+        QCOMPARE(set("stack.release", "26.10").stack.release, std::string("26.10"));
+        QCOMPARE(set("stack.release", "\"26.02.01\"").stack.release, std::string("26.02.01"));
+        const auto named = withKeySet(example(), "stack.release", "26.02");
+        QVERIFY(named);
+        const auto taken = withKeySet(*named, "stack.release", "null");
+        QVERIFY(taken && *taken == example());
+    }
+
     void aProfileCanBeGivenAndTaken()
     {
         auto given = withKeySet(example(), "profile", R"({"forward_ms": 1, "backward_ms": 2})");

@@ -203,6 +203,14 @@ private slots:
         QCOMPARE((*flat->cluster.wanLinks[0].usdPerGb)[1], 0.05);
         const auto stack = parsePlan(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"cuda_graphs\": true}, \"format\""), "p.json");
         QCOMPARE(stack->stack.overrides.at("cuda_graphs"), 1.0);
+        const auto aged = parsePlan(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"release\": \"26.10\"}, \"format\""), "p.json");
+        QCOMPARE(aged->stack.release, std::string("26.10"));
+        QCOMPARE(parsePlan(formatPlan(*aged), "p.json")->stack.release, std::string("26.10"));
+        const auto ageless = parsePlan(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"release\": null}, \"format\""), "p.json");
+        QVERIFY(ageless->stack == (Stack { "fsdp", {} }));
+        // 26.10 as a number is 26.1, another release
+        QVERIFY(has(faultsOf(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"release\": 26.10}, \"format\"")),
+            "p.json: /stack/release", "as a text"));
         const auto profile = parsePlan(replaced("\"format\"",
             "\"profile\": {\"forward_ms\": 2, \"backward_ms\": [4, 5], \"in_flight\": 3}, \"format\""), "p.json");
         QCOMPARE(profile->profile->forwardMs, PerStage { 2 });

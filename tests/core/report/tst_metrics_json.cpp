@@ -46,6 +46,14 @@ private slots:
         QVERIFY(j["memory"]["per_stage"][0]["offloaded_bytes"].is_null());
     }
 
+    void whatWouldNarrowTheRangeIsSaid()
+    {
+        auto evaluation = test::sampleEvaluation();
+        QVERIFY(json::parse(metricsJson(*evaluation))["confidence"]["note"].is_null());
+        evaluation->metrics.confidence.note = "name it";
+        QCOMPARE(json::parse(metricsJson(*evaluation))["confidence"]["note"].get<std::string>(), std::string("name it"));
+    }
+
     void prefillInBubblesIsReported()
     {
         auto evaluation = test::sampleEvaluation();

@@ -67,6 +67,10 @@ private slots:
     void latencyDoesNotHoldTheChannel();
     void aFreeResourceTakesTheMostUrgentOfThoseThatHaveArrived();
     void aFreedResourceChoosesBeforeTheArrivalsOfThatInstant();
+    void whatGivesTurnsChoosesAfterTheArrivalsOfThatInstant();
+    void whatGivesTurnsWaitsForChainsThatTakeNoTime();
+    void whatGivesTurnsWaitsForChoicesThatTakeNoTime();
+    void whatGivesTurnsWaitsForFlowsThatEndAtThatInstant();
     void anIdleResourceChoosesAmongTheArrivalsOfOneInstant();
     void spansOfAChoosingResourceAreInOrderOfStart();
     void aChannelMayChooseItsFlows();
@@ -166,6 +170,74 @@ void TestEventLoop::aFreedResourceChoosesBeforeTheArrivalsOfThatInstant()
     const Timeline timeline = run(link.tasks);
     QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 1, 2, 3, 4}));
     QCOMPARE(timeline.start, (std::vector<Nanoseconds>{0, 10, 20, 0, 9}));
+}
+
+void TestEventLoop::whatGivesTurnsChoosesAfterTheArrivalsOfThatInstant()
+{
+    // Task 2 is more urgent and arrives at the instant at which the first ends: task 1 lets it go first.
+    SharedLink link;
+    link.resource(Discipline::Turns);
+    link.task(10, {}, 0);
+    link.task(10, {}, 5);
+    link.task(10, {{4, 0}}, 1);
+    link.resource();
+    link.task(9);
+    link.task(1);
+    const Timeline timeline = run(link.tasks);
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 2, 1, 3, 4}));
+    QCOMPARE(timeline.start, (std::vector<Nanoseconds>{0, 10, 20, 0, 9}));
+}
+
+void TestEventLoop::whatGivesTurnsWaitsForChainsThatTakeNoTime()
+{
+    // A stage ends at 10; a scatter without duration, a task with a latency of nothing, and task 2 follow at the same instant.
+    SharedLink link;
+    link.resource(Discipline::Turns);
+    link.task(10, {}, 0);
+    link.task(10, {}, 5);
+    link.task(10, {{5, 0}}, 1);
+    link.resource(Discipline::Greedy);
+    link.task(10);
+    link.resource();
+    link.task(0, {{3, 0}});
+    link.resource(Discipline::Priority);
+    link.task(0, {{4, 0}});
+    QCOMPARE(run(link.tasks).microBatch, (std::vector<std::int32_t>{0, 2, 1, 3, 4, 5}));
+}
+
+void TestEventLoop::whatGivesTurnsWaitsForChoicesThatTakeNoTime()
+{
+    // At 10 the second resource is freed and takes task 4, which had waited; the third, still free, takes what follows from that;
+    // only then task 2 is there.
+    SharedLink link;
+    link.resource(Discipline::Turns);
+    link.task(10, {}, 0);
+    link.task(10, {}, 5);
+    link.task(10, {{5, 0}}, 1);
+    link.resource(Discipline::Priority);
+    link.task(10, {}, 0);
+    link.task(0, {}, 1);
+    link.resource(Discipline::Priority);
+    link.task(0, {{4, 0}});
+    const Timeline timeline = run(link.tasks);
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 2, 1, 3, 4, 5}));
+    QCOMPARE(timeline.start, (std::vector<Nanoseconds>{0, 10, 20, 0, 10, 10}));
+}
+
+void TestEventLoop::whatGivesTurnsWaitsForFlowsThatEndAtThatInstant()
+{
+    // Two flows share the link and end at 20, which is known no sooner than then; each lets a transfer of the other's channel go.
+    SharedLink link;
+    std::uint32_t first[2] = {0, 3};
+    for (int channel = 0; channel < 2; ++channel) {
+        link.resource(Discipline::Turns);
+        link.flow(100);
+        link.tasks.priority[link.flow(100)] = 5;
+        link.tasks.priority[link.flow(100, {{first[1 - channel], 0}})] = 1;
+    }
+    const Timeline timeline = run(link.tasks);
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 2, 1, 3, 5, 4}));
+    QCOMPARE(timeline.end, (std::vector<Nanoseconds>{20, 40, 60, 20, 40, 60}));
 }
 
 void TestEventLoop::anIdleResourceChoosesAmongTheArrivalsOfOneInstant()

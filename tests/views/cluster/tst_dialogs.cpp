@@ -210,10 +210,12 @@ private slots:
 
         Datacenter site = datacenter("Site", 0, 0, {});
         site.fabricGbpsPerGpu = 1e6;
+        site.fabricMeasuredGBps = 1e5;
         site.usdPerKwh = 1e3;
         site.kgCo2PerKwh = 1e2;
         DatacenterEditor siteEditor(site, false, nullptr);
         QCOMPARE(field(siteEditor, QStringLiteral("Fabric per GPU"))->value(), 1e6);
+        QCOMPARE(field(siteEditor, QStringLiteral("Fabric, measured"))->value(), 1e5);
         QCOMPARE(field(siteEditor, QStringLiteral("Electricity"))->value(), 1e3);
         QCOMPARE(field(siteEditor, QStringLiteral("Carbon"))->value(), 1e2);
     }
@@ -232,6 +234,7 @@ private slots:
     {
         Datacenter site = datacenter("Site", 45.678912, -121.23456, {});
         site.fabricGbpsPerGpu = 88.6437;
+        site.fabricMeasuredGBps = 0.00123;  // 0.00 on screen
         site.usdPerKwh = 0;                // given, and nothing
         site.kgCo2PerKwh = 0.12345;
         QCOMPARE(DatacenterEditor(site, false, nullptr).datacenter(), site);

@@ -57,6 +57,14 @@ private slots:
         label.setMetrics(&m, 0);
         QVERIFY(!label.toolTip().contains(QStringLiteral("rests on")));
     }
+    void theTooltipTellsWhatWouldNarrowTheRange()
+    {
+        ConfidenceLabel label;
+        Metrics m = metrics("calibrated");
+        m.confidence.note = "releases of this stack lie 50 % apart; name stack.release";
+        label.setMetrics(&m, 12);
+        QVERIFY2(label.toolTip().contains(QStringLiteral("Releases of this stack lie 50 % apart; name stack.release.")), qPrintable(label.toolTip()));
+    }
     void aBetterLabelHasMoreBars()
     {
         QVERIFY(trustLevel("calibrated") > trustLevel("same family"));

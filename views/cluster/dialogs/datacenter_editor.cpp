@@ -46,6 +46,8 @@ DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *p
     const QString missing = QStringLiteral("not given");
     m_fabric = addNumber(QStringLiteral("Fabric per GPU"), m_before.fabricGbpsPerGpu.value_or(0), 0, 1e6, 2, QStringLiteral(" Gbps"));
     m_fabric->setSpecialValueText(QStringLiteral("as the GPU's catalogue entry"));
+    m_measured = addOptional(QStringLiteral("Fabric, measured"), m_before.fabricMeasuredGBps, 1e5, 2, QStringLiteral(" GB/s"), missing);
+    m_measured->setToolTip(QStringLiteral("What one GPU gets in large collectives between nodes: the busbw of nccl-tests with one GPU a node."));
     m_usdPerKwh = addOptional(QStringLiteral("Electricity"), m_before.usdPerKwh, 1e3, 3, QStringLiteral(" $/kWh"), missing);
     m_kgCo2PerKwh = addOptional(QStringLiteral("Carbon"), m_before.kgCo2PerKwh, 1e2, 3, QStringLiteral(" kg CO₂/kWh"), missing);
     m_placed->setChecked(m_before.latitude && m_before.longitude);
@@ -74,6 +76,8 @@ Datacenter DatacenterEditor::datacenter() const
         next.longitude.reset();
     }
     next.fabricGbpsPerGpu = m_fabric->value() > 0 || number(*m_fabric) > 0 ? std::optional(number(*m_fabric)) : std::nullopt;
+    const auto measured = optional(*m_measured);
+    next.fabricMeasuredGBps = measured && *measured > 0 ? measured : std::nullopt;   // nothing gets nothing
     next.usdPerKwh = optional(*m_usdPerKwh);
     next.kgCo2PerKwh = optional(*m_kgCo2PerKwh);
     return next;

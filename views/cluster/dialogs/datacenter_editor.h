@@ -29,7 +29,7 @@ private:
     QComboBox *m_region;
     QLineEdit *m_name;
     QCheckBox *m_placed;
-    QDoubleSpinBox *m_latitude, *m_longitude, *m_fabric, *m_usdPerKwh, *m_kgCo2PerKwh;
+    QDoubleSpinBox *m_latitude, *m_longitude, *m_fabric, *m_measured, *m_usdPerKwh, *m_kgCo2PerKwh;
 };
 
 } // namespace trainyard

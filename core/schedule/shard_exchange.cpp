@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/schedule/shard_exchange.h"
+
+#include "core/schedule/chunks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+/// With no more chunks than buffers all would lie whole at any time: an exchange before the end gains nothing.
+constexpr int kGradientBuffers = 2, kWeightBuffers = 4;
+
+} // namespace
+
+ShardExchange shardExchange(const Plan &plan, const StackSpec &stack)
+{
+    if (plan.parallelism.zeroStage < 2)
+        return ShardExchange::Once;
+    if (plan.parallelism.pipeline == 1)
+        return ShardExchange::InLayers;
+    return chunksPerStage(plan) <= kGradientBuffers || stack.pipelineKeepsGathered ? ShardExchange::Once : ShardExchange::InRuns;
+}
+
+bool refusesSharding(const Plan &plan, const StackSpec &stack)
+{
+    return stack.refusesShardedPipelines && !plan.profile && plan.parallelism.pipeline > 1 && plan.parallelism.zeroStage >= 2;
+}
+
+int chunksWithWholeGradients(const Plan &plan, const StackSpec &stack)
+{
+    const ShardExchange exchange = shardExchange(plan, stack);
+    if (plan.parallelism.zeroStage < 2 || exchange == ShardExchange::InLayers)
+        return 0;
+    return exchange == ShardExchange::InRuns ? kGradientBuffers : chunksPerStage(plan);
+}
+
+int chunksWithWholeWeights(const Plan &plan, const StackSpec &stack)
+{
+    const ShardExchange exchange = shardExchange(plan, stack);
+    if (plan.parallelism.zeroStage < 3 || exchange == ShardExchange::InLayers)
+        return 0;
+    return exchange == ShardExchange::InRuns ? std::min(kWeightBuffers, chunksPerStage(plan)) : chunksPerStage(plan);
+}
+
+std::vector<ChunkRuns> chunkRuns(const Program &program, int device)
+{
+    std::vector<ChunkRuns> runs(std::size_t(program.shape.chunks));
+    int lastForward = -1, lastBackward = -1;
+    for (const Op &op : program.order[std::size_t(device)]) {
+        if (isForward(op.kind) && op.chunk != std::exchange(lastForward, op.chunk))
+            ++runs[std::size_t(op.chunk)].forward;
+        if (makesGradient(op.kind) && op.chunk != std::exchange(lastBackward, op.chunk))
+            ++runs[std::size_t(op.chunk)].backward;
+    }
+    return runs;
+}
+
+} // namespace trainyard
