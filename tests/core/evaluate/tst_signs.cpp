@@ -96,6 +96,14 @@ void take(Plan &plan, ScheduleKind schedule)
         plan.parallelism.virtualPipeline = 2;
 }
 
+/// Stacks reduce gradients of 16 or of 32 bits, and where the WAN is what an iteration waits for, half the bytes are half the time: the
+/// same bits cross for all.
+Plan withGradientsOf16Bits(Plan plan)
+{
+    plan.wan.gradientBits = 16;
+    return plan;
+}
+
 } // namespace
 
 class TestSigns : public QObject {
@@ -331,7 +339,7 @@ void TestSigns::noStackIsFasterThanTheIdealOne_data()
         for (const Named &named : sixPlans())
             if (stack.id != "ideal")
                 QTest::newRow(qPrintable(QString("%1 does not run %2 faster than a stack that adds nothing").arg(QString::fromStdString(stack.id), named.name)))
-                    << named.plan << QString::fromStdString(stack.id);
+                    << withGradientsOf16Bits(named.plan) << QString::fromStdString(stack.id);
 }
 
 void TestSigns::noStackIsFasterThanTheIdealOne()
@@ -350,7 +358,7 @@ void TestSigns::deepSpeedIsNotFasterThanMegatronCore_data()
 {
     QTest::addColumn<Plan>("plan");
     for (const Named &named : sixPlans())
-        QTest::newRow(qPrintable(QString("deepspeed does not run %1 faster than megatron-core").arg(named.name))) << named.plan;
+        QTest::newRow(qPrintable(QString("deepspeed does not run %1 faster than megatron-core").arg(named.name))) << withGradientsOf16Bits(named.plan);
 }
 
 void TestSigns::deepSpeedIsNotFasterThanMegatronCore()
