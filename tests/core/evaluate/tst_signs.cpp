@@ -96,6 +96,14 @@ void take(Plan &plan, ScheduleKind schedule)
         plan.parallelism.virtualPipeline = 2;
 }
 
+/// Stacks reduce gradients of 16 or of 32 bits, and where the WAN is what an iteration waits for, half the bytes are half the time: the
+/// same bits cross for all.
+Plan withGradientsOf16Bits(Plan plan)
+{
+    plan.wan.gradientBits = 16;
+    return plan;
+}
+
 } // namespace
 
 class TestSigns : public QObject {
@@ -226,8 +234,8 @@ void TestSigns::aHigherZeroStageNeverTakesMoreMemory_data()
 
 void TestSigns::aHigherZeroStageNeverTakesMoreMemory()
 {
-    // 0, 1, 2, 3: weights, gradients and optimizer states of no stage rise, nor does its peak but for the buffers into which ZeRO-3
-    // gathers layers, token table and output matrix: of a few ranks and small stages they hold more than the shards save.
+    // 0, 1, 2, 3: weights, gradients and optimizer states of no stage rise, nor does its peak but for buffers: what ZeRO-2 and 3 keep
+    // whole for a run of micro-batches in a pipeline, and gather. Of a few ranks and small stages that is more than the shards save.
     QFETCH(Plan, plan);
     std::vector<StageMemory> before;
     for (int zero = 0; zero <= 3; ++zero) {
@@ -235,7 +243,7 @@ void TestSigns::aHigherZeroStageNeverTakesMoreMemory()
         const std::vector<StageMemory> now = evaluated(plan)->metrics.memory->perStage;
         for (std::size_t s = 0; s < before.size(); ++s) {
             const auto states = [](const StageMemory &m) { return m.weights + m.gradients + m.optimizer; };
-            const auto gathered = zero == 3 ? std::max<std::int64_t>(0, now[s].buffers - before[s].buffers) : 0;
+            const auto gathered = zero > 1 ? std::max<std::int64_t>(0, now[s].buffers - before[s].buffers) : 0;
             QVERIFY2(states(now[s]) <= states(before[s]), qPrintable(QString("ZeRO-%1, stage %2: %3 after %4 bytes of states").arg(zero).arg(s).arg(states(now[s])).arg(states(before[s]))));
             QVERIFY2(now[s].peak <= before[s].peak + gathered,
                      qPrintable(QString("ZeRO-%1, stage %2: %3 after %4 bytes, %5 gathered").arg(zero).arg(s).arg(now[s].peak).arg(before[s].peak).arg(gathered)));
@@ -331,7 +339,7 @@ void TestSigns::noStackIsFasterThanTheIdealOne_data()
         for (const Named &named : sixPlans())
             if (stack.id != "ideal")
                 QTest::newRow(qPrintable(QString("%1 does not run %2 faster than a stack that adds nothing").arg(QString::fromStdString(stack.id), named.name)))
-                    << named.plan << QString::fromStdString(stack.id);
+                    << withGradientsOf16Bits(named.plan) << QString::fromStdString(stack.id);
 }
 
 void TestSigns::noStackIsFasterThanTheIdealOne()
@@ -350,7 +358,7 @@ void TestSigns::deepSpeedIsNotFasterThanMegatronCore_data()
 {
     QTest::addColumn<Plan>("plan");
     for (const Named &named : sixPlans())
-        QTest::newRow(qPrintable(QString("deepspeed does not run %1 faster than megatron-core").arg(named.name))) << named.plan;
+        QTest::newRow(qPrintable(QString("deepspeed does not run %1 faster than megatron-core").arg(named.name))) << withGradientsOf16Bits(named.plan);
 }
 
 void TestSigns::deepSpeedIsNotFasterThanMegatronCore()

@@ -63,6 +63,19 @@ Nanoseconds work(const IterationCosts &costs, int device)
     return sum;
 }
 
+/// Chimera of times f and b a virtual stage with room for `room` micro-batches on each device.
+Program chimeraWithRoom(int p, int m, Nanoseconds f, Nanoseconds b, int room)
+{
+    ScheduleTimes times;
+    times.stages.assign(static_cast<std::size_t>(2 * p), {f, b - b / 2, b / 2, 0});
+    times.boundaries.assign(static_cast<std::size_t>(2 * p - 1), 0);
+    times.endsTogether = true;
+    auto made = makeProgram(ScheduleKind::Chimera, {p, m, 2, {room}}, times);
+    if (!made)
+        qFatal("%s", toString(made.error()).c_str());
+    return std::move(*made);
+}
+
 } // namespace
 
 class TwoDirections : public QObject {
@@ -248,19 +261,6 @@ void TwoDirections::chimeraWaitsBetweenRoundsForWhatBackwardsTakeLonger()
                 QCOMPARE(run(even(program(ScheduleKind::Chimera, p, m, 2), {100, b, 0})).duration,
                          m * (100 + b) + (p - 2) * b + (rounds - 1) * (p - 2) * (b - 100));
             }
-}
-
-/// Chimera of times f and b a virtual stage with room for `room` micro-batches on each device.
-Program chimeraWithRoom(int p, int m, Nanoseconds f, Nanoseconds b, int room)
-{
-    ScheduleTimes times;
-    times.stages.assign(static_cast<std::size_t>(2 * p), {f, b - b / 2, b / 2, 0});
-    times.boundaries.assign(static_cast<std::size_t>(2 * p - 1), 0);
-    times.endsTogether = true;
-    auto made = makeProgram(ScheduleKind::Chimera, {p, m, 2, {room}}, times);
-    if (!made)
-        qFatal("%s", toString(made.error()).c_str());
-    return std::move(*made);
 }
 
 void TwoDirections::doubledForwardsLeaveChimeraTheBubbleOfOneRound()
