@@ -139,6 +139,7 @@ OrderedJson linkJson(const LinkClass &link)
     OrderedJson json = OrderedJson::object();
     for (const auto &parameter : kCollective)
         json[parameter.key] = {link.*parameter.member, "aic-nccl"};
+    json["ring_step_us"] = {link.ringStepUs, "nccl-tuning"};   // between nodes nothing was measured
     json["switch_ranks"] = {link.switchRanks, "aic-nccl"};
     for (const auto &parameter : kExpert)
         json[parameter.key] = {link.*parameter.member, "aic-deepep"};
@@ -196,6 +197,7 @@ int main(int argc, char **argv)
     links["generations"] = OrderedJson::object();
     (*network)["residuals"] = OrderedJson::object();
     LinkClass relative;
+    relative.ringStepUs = builtinNetwork().device.ringStepUs;
     for (const Generation &generation : kGenerations) {
         const Result result = fit(generation, relative, *collectives, *experts);
         links["generations"][generation.architecture] = linkJson(result.link);

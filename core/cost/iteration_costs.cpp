@@ -189,16 +189,6 @@ void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const
     refreshOps(shape, stages);
 }
 
-/// Of the hosts of all stages.
-double slowestHost(const Workload &workload)
-{
-    double slowest = 0;
-    for (const PipelineClass &pipelines : workload.layout.classes)
-        for (const StageSeat seat : pipelines.seats)
-            slowest = std::max(slowest, workload.sustainedRates(seat).host);
-    return slowest;
-}
-
 /// All the work in a row must be within the ticks of a timeline, so that no sum of times can run over.
 Expected<void> checkLength(const IterationCosts &costs)
 {
@@ -221,11 +211,20 @@ Expected<void> checkLength(const IterationCosts &costs)
 
 } // namespace
 
+double slowestHost(const Workload &workload)
+{
+    double slowest = 0;
+    for (const PipelineClass &pipelines : workload.layout.classes)
+        for (const StageSeat seat : pipelines.seats)
+            slowest = std::max(slowest, workload.sustainedRates(seat).host);
+    return slowest;
+}
+
 void showExchange(Costs &costs, Seconds rest)
 {
     for (std::size_t c = 0; c < costs.stages.size(); ++c) {
         for (std::size_t s = 0; s < costs.stages[c].size(); ++s) {
-            costs.stages[c][s].gather += rest;
+            costs.stages[c][s].exchange += rest;
             costs.iteration.classes[c].tail[s].gather += toNanoseconds(rest);
         }
     }

@@ -14,6 +14,7 @@ namespace trainyard {
 struct StageCosts {
     std::vector<ChunkCost> chunks;   // by virtual chunk
     Seconds reduce, gather, optimizer;
+    Seconds exchange;                // of local SGD between datacenters, after the step: nothing hides it
     Seconds lastBucket;              // of the reduction: its gradients are ready only when the backward ends
     OffloadedStep step;              // off the GPU; of it `optimizer` shows
     Seconds lateWrites;              // gradients that go to drives when the backward has ended; before the step, part of what shows
@@ -30,6 +31,9 @@ struct Costs {
 
 /// Errors: BadValue where the schedule cannot be built for these shapes.
 [[nodiscard]] Expected<Costs> cost(const Workload &workload);
+
+/// How much slower than a Hopper's the slowest host of all stages is (SustainedRates::host).
+[[nodiscard]] double slowestHost(const Workload &workload);
 
 /// Adds time that shows at the end of every stage, where an iteration is too short to hide an exchange.
 void showExchange(Costs &costs, Seconds rest);

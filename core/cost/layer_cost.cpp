@@ -212,6 +212,11 @@ void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLa
 
 } // namespace
 
+double attentionSpeed(const Workload &workload, const LayerSite &site)
+{
+    return workload.stack.kernelEfficiency * site.sustained.attention;
+}
+
 Link seatFabric(const Workload &workload, StageSeat seat)
 {
     const BytesPerSecond perGpu = gbitsPerSecond(workload.fabricGbps(seat));

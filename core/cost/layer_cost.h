@@ -27,6 +27,8 @@ struct LayerSite {                 // where a stage computes: what its layers se
     StateRates states;             // way to what lies off the GPU
 };
 
+/// Of fused and unfused attention within a training step, relative to its kernels alone.
+[[nodiscard]] double attentionSpeed(const Workload &workload, const LayerSite &site);
 /// From a GPU of the seat to other nodes of its datacenter.
 [[nodiscard]] Link seatFabric(const Workload &workload, StageSeat seat);
 /// `dataParallel` ranks of the seat's stage, in its own datacenter.

@@ -64,7 +64,7 @@ LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
       m_passes(workload.stack.compiled ? workload.stack.elementwisePasses : workload.stack.eagerPasses),
       m_productSpeed((m_isNarrow ? workload.stack.narrowEfficiency : workload.stack.kernelEfficiency)
                      * site.sustained.ofProducts(site.gpu->computePrecision(m_precision))),
-      m_groupedSpeed(site.sustained.grouped), m_attentionSpeed(workload.stack.kernelEfficiency * site.sustained.attention), m_hostSlowness(site.sustained.host)
+      m_groupedSpeed(site.sustained.grouped), m_attentionSpeed(attentionSpeed(workload, site)), m_hostSlowness(site.sustained.host)
 {
     const Plan &plan = *workload.plan;
     tensor = plan.parallelism.tensor;

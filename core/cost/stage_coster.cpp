@@ -290,7 +290,7 @@ TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
     tail.reduce = toNanoseconds(stage.reduce);
     tail.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
                                     * std::max(0.0, 1 - workload.stack.overlapSlowdown));
-    tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * workload.stack.parameterOverlap));
+    tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * workload.stack.parameterOverlap) + stage.exchange);
     tail.optimizer = toNanoseconds(stage.optimizer);
     return tail;
 }

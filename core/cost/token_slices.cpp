@@ -34,7 +34,7 @@ std::vector<int> sliceLengths(const Workload &workload, const LayerSite &site)
     double a = 0;
     if (!plan.profile) {
         const Seconds whole = layerCost(workload, site, workload.model.isMoe()).forward.compute;
-        const Seconds core = attentionForward(*site.gpu, plan.workload.precision, attentionShape(workload, tokens, tokens)) * (1 / workload.stack.kernelEfficiency);
+        const Seconds core = attentionForward(*site.gpu, plan.workload.precision, attentionShape(workload, tokens, tokens)) * (1 / attentionSpeed(workload, site));
         a = std::clamp(core / whole, 0.0, 1.0);
     }
     std::vector<int> lengths;
@@ -65,8 +65,9 @@ ChunkCost attentionToEarlier(const Workload &slice, const LayerSite &site, int b
         return extra;
     const double tokens = slice.plan->workload.sequenceLength;
     const Precision precision = slice.plan->workload.precision;
-    const AttentionShape whole = attentionShape(slice, tokens, before + tokens), itself = attentionShape(slice, tokens, tokens);
-    const double slowness = 1 / slice.stack.kernelEfficiency;
+    const double document = slice.plan->workload.documentLength.value_or(before + int(tokens));   // what lies before it is not seen
+    const AttentionShape whole = attentionShape(slice, tokens, std::clamp(before + tokens, tokens, std::max(tokens, document))), itself = attentionShape(slice, tokens, tokens);
+    const double slowness = 1 / attentionSpeed(slice, site);
     extra.forward.compute = (attentionForward(*site.gpu, precision, whole) - attentionForward(*site.gpu, precision, itself)) * slowness;
     extra.inputGrad.compute = (attentionBackward(*site.gpu, precision, whole) - attentionBackward(*site.gpu, precision, itself)) * slowness;
     if (slice.plan->memory.recompute == Recompute::Full)

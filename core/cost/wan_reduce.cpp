@@ -221,7 +221,7 @@ void addAcrossSites(StageCosts &stage, const SiteExchange &across, const WanStra
     stage.reduce += across.reduce;
     stage.optimizer += across.outerStep / strategy.localSteps;
     if (strategy.localSgd == LocalSgd::Diloco)
-        stage.gather += across.exchange / strategy.localSteps;
+        stage.exchange += across.exchange / strategy.localSteps;
 }
 
 Seconds hiddenExchange(const std::vector<SiteExchange> &across, const WanStrategy &strategy)

@@ -112,7 +112,7 @@ Estimate estimate(const Workload &workload)
     const FormTime form = formOf(workload, made.pipeline);
     Estimate result{Seconds{form.seconds + made.tail}, form.bound};
     if (!workload.plan->profile)
-        result.iteration += milliseconds(workload.stack.iterationOverheadMs);
+        result.iteration += milliseconds(workload.stack.iterationOverheadMs * slowestHost(workload));
     result.iteration = std::max(result.iteration, made.hidden);
     return result;
 }

@@ -12,7 +12,6 @@ struct LinkClass {
     double fraction = 1;           // of the nominal bandwidth
     double startUs = 0;            // of one collective or send
     double stepUs = 0;             // of each of its dependent steps
-    double ringStepUs = 2;         // of a step inside a node, of a large ring through many nodes
     double rampUs = 0;             // added by medium and large messages: rampUs * V / (V + rampBytes)
     double rampBytes = 1e6;
     double ownShare = 0;           // a rank's own shard counts for this share of what it moves
@@ -23,6 +22,7 @@ struct LinkClass {
     double expertStartUs = 30;     // kernels that send tokens to their experts: floor ...
     double expertFraction = 0.5;   // ... share of the bandwidth for what a visit moves ...
     double expertPassFraction = 0.4;   // ... and for the one pass over each token
+    double ringStepUs = 2;         // of a step inside a node, of a large ring through many nodes
     std::string source;
 };
 

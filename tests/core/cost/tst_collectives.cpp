@@ -33,6 +33,7 @@ private slots:
     void gatherAndScatterMakeAnAllReduce();
     void manyRanksOfASmallMessageTakeTheTree();
     void aHierarchyUsesTheNicOfEveryLocalRank();
+    void aRingThroughManyNodesStepsThroughEveryRank();
     void aGroupOfOneIsFree();
     void timeGrowsWithBytesAndFallsWithBandwidth();
     void switchesReduceFasterThanARing();
@@ -75,6 +76,27 @@ void TestCollectives::aHierarchyUsesTheNicOfEveryLocalRank()
     // 8 local ranks: 7/4 of the tensor inside at 100 GB/s, then 1/8 of it among 4 nodes at 10 GB/s
     RankGroup group{32, 8, {gbytesPerSecond(100), &kPlain}, {gbytesPerSecond(10), &kPlain}};
     QCOMPARE(allReduceTime(Bytes{1e9}, group).value, 1.75e9 / 100e9 + 1.5 * 1.25e8 / 10e9);
+}
+
+/// n - 1 steps, of which nodes - 1 between nodes and all others inside one: those of the ring inside a node, and (nodes - 1)(local - 1)
+/// more. An all-reduce goes round twice.
+void TestCollectives::aRingThroughManyNodesStepsThroughEveryRank()
+{
+    LinkClass inside{1, 0, 2, 0, 1, 0}, between{1, 0, 5, 0, 1, 0};
+    inside.ringStepUs = 3;
+    const Link device{gbytesPerSecond(100), &inside}, fabric{gbytesPerSecond(10), &between};
+    for (const int nodes : {2, 16, 64}) {
+        constexpr int kLocal = 8;
+        const RankGroup group{nodes * kLocal, kLocal, device, fabric};
+        const double steps = 1e-6 * (2 * (kLocal - 1) + 5 * (nodes - 1) + 3 * (nodes - 1) * (kLocal - 1));
+        const double volume = 1e9 * ((kLocal - 1.0) / kLocal / 100e9 + (nodes - 1.0) / nodes / kLocal / 10e9);
+        QVERIFY(std::abs(allGatherTime(Bytes{1e9}, group).value / (steps + volume) - 1) < 1e-9);
+        QVERIFY(std::abs(reduceScatterTime(Bytes{1e9}, group).value / (steps + volume) - 1) < 1e-9);
+        QVERIFY(std::abs(allReduceTime(Bytes{1e12}, group).value / (2 * (steps + 1e3 * volume)) - 1) < 1e-6);   // large: the ring
+    }
+    // Weak scaling is not flat: four times the nodes, three times as many steps more.
+    const auto latency = [&](int nodes) { return allGatherTime(Bytes{0}, {nodes * 8, 8, device, fabric}).value; };
+    QVERIFY(latency(64) > 3.5 * latency(16));
 }
 
 void TestCollectives::aGroupOfOneIsFree()

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// ZeRO-2 and ZeRO-3 in a pipeline: what exchanges cost adds up to runs times collectives, what may hide does, memory keeps the
+// chunks that lie whole, and stacks that cannot do it say so.
+#include "core/cost/collectives.h"
+#include "core/cost/iteration_costs.h"
+#include "core/cost/layer_cost.h"
+#include "core/memory/stage_states.h"
+#include "core/placement/place.h"
+#include "core/plan/plan_io.h"
+#include "tests/support/plans.h"
+
+#include <QtTest>
+
+#include <cmath>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr int kPipeline = 4, kChunks = 4, kMicroBatches = 8;
+
+/// Llama 3 8B on two nodes a stage, eight layers a stage in four chunks, eight replicas of tensor 2.
+Plan interleaved(int zero)
+{
+    Plan plan = oneSite(8, kPipeline);
+    plan.parallelism.tensor = 2;
+    plan.parallelism.data = 8;
+    plan.parallelism.virtualPipeline = kChunks;
+    plan.parallelism.zeroStage = zero;
+    plan.schedule = ScheduleKind::Interleaved;
+    plan.stack.name = "fsdp";
+    return plan;
+}
+
+Plan with(Plan plan, const char *habit, double value)
+{
+    plan.stack.overrides[habit] = value;
+    return plan;
+}
+
+Workload placed(const Plan &plan)
+{
+    auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
+    if (!workload)
+        qFatal("%s", toString(workload.error().front()).c_str());
+    workload->layout = place(*workload, PlacementMode::PipelineAcross);
+    return *workload;
+}
+
+Costs costed(const Workload &workload)
+{
+    auto costs = cost(workload);
+    if (!costs)
+        qFatal("%s", toString(costs.error()).c_str());
+    return *costs;
+}
+
+EvaluationPtr evaluated(const Plan &plan)
+{
+    EvaluationWorkspace workspace;
+    auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+    if (!evaluation)
+        qFatal("%s", toString(evaluation.error().front()).c_str());
+    return *evaluation;
+}
+
+double timeOf(const Plan &plan) { return *evaluated(plan)->metrics.iterationTime; }
+
+double bufferOf(const StageStates &states, const std::string &name)
+{
+    for (const auto &[known, bytes] : states.buffers)
+        if (known == name)
+            return bytes;
+    return 0;
+}
+
+} // namespace
+
+class TestShardRuns : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void exchangesAddUpToRunsTimesCollectives();
+    void whatHidesCostsNothingOnAnIdealStack();
+    void aRunExchangesOnceWhateverItsLength();
+    void withOneChunkAStageShardedGradientsCostWhatShardedStatesDo();
+    void gradientsOfTwoChunksLieWhole();
+    void withOneChunkAStageTheFullGradientsStay();
+    void deepSpeedRefusesAndOffersZeroOne();
+    void megatronCoreSaysThatItShardsStatesAlone();
+    void theLargestSampleOfShardedGradientsStaysNearItsSiblings();
+};
+
+/// Where nothing hides, M times what an operation shows, over all chunks, and the stage's own reduction at the end are the
+/// M / P scatters of each chunk: Σ_c M·data_c + reduce = Σ_c (M / P)·scatter_c.
+void TestShardRuns::exchangesAddUpToRunsTimesCollectives()
+{
+    const Workload work = placed(with(with(interleaved(2), "gradient_overlap", 0), "gradient_bucket", 0));
+    const Costs costs = costed(work);
+    const PipelineClass &pipelines = work.layout.classes.front();
+    QCOMPARE(pipelines.microBatches, kMicroBatches);
+    const LayerSite site = layerSite(work, pipelines.seats.front(), work.layout.data);
+    for (int stage = 0; stage < kPipeline; ++stage) {
+        const StageCosts &of = costs.stages.front()[std::size_t(stage)];
+        double shown = of.reduce.value, expected = 0;
+        for (int c = 0; c < kChunks; ++c) {
+            shown += kMicroBatches * of.chunks[std::size_t(c)].inputGrad.data.value;
+            const Bytes gradient{work.stack.gradientBytes * chunkParameters(work, stage, c).dense};
+            expected += double(kMicroBatches) / kPipeline * reduceScatterTime(gradient, site.data).value;
+        }
+        QVERIFY(std::abs(shown / expected - 1) < 1e-9);
+    }
+}
+
+void TestShardRuns::whatHidesCostsNothingOnAnIdealStack()
+{
+    const auto hidden = [](double overlap) {
+        const Costs costs = costed(placed(with(with(interleaved(2), "gradient_overlap", overlap), "overlap_slowdown", 0)));
+        return costs.stages.front()[1].chunks[2].inputGrad.data.value;
+    };
+    QVERIFY(hidden(0) > hidden(0.05) && hidden(0.05) >= hidden(1));
+    QCOMPARE(hidden(1), 0.0);      // a run's compute is far longer than its scatter here
+}
+
+/// Twice the micro-batches are twice the runs of the same length, so that each operation shows the same.
+void TestShardRuns::aRunExchangesOnceWhateverItsLength()
+{
+    Plan plan = with(interleaved(2), "gradient_overlap", 0), twice = plan;
+    twice.workload.globalBatch *= 2;
+    const double once = costed(placed(plan)).stages.front()[1].chunks[2].inputGrad.data.value;
+    QVERIFY(once > 0);
+    QCOMPARE(costed(placed(twice)).stages.front()[1].chunks[2].inputGrad.data.value, once);
+    // Breadth-first has one run a chunk: a share of 1 / M for each.
+    plan.schedule = ScheduleKind::BreadthFirst;
+    const double broad = costed(placed(plan)).stages.front()[1].chunks[2].inputGrad.data.value;
+    QVERIFY(std::abs(broad / once - double(kPipeline) / kMicroBatches) < 1e-9);
+}
+
+void TestShardRuns::withOneChunkAStageShardedGradientsCostWhatShardedStatesDo()
+{
+    Plan two = interleaved(2);
+    two.parallelism.virtualPipeline = 1;
+    two.schedule = ScheduleKind::OneFOneB;
+    Plan one = two;
+    one.parallelism.zeroStage = 1;
+    QCOMPARE(timeOf(two), timeOf(one));
+}
+
+/// Beside its shard of all gradients a rank holds those of the two largest of its four chunks whole.
+void TestShardRuns::gradientsOfTwoChunksLieWhole()
+{
+    const Workload work = placed(interleaved(2));
+    const StageStates states = stageStates(work, 1);
+    std::vector<double> chunks;
+    for (int c = 0; c < kChunks; ++c)
+        chunks.push_back(chunkParameters(work, 1, c).total());
+    std::ranges::sort(chunks, std::greater{});
+    QCOMPARE(bufferOf(states, "gradients before reduction"), work.stack.gradientBytes * (chunks[0] + chunks[1]));
+    QCOMPARE(states.gradients, work.stack.gradientBytes * stageParameters(work, 1).total() / 8);
+}
+
+void TestShardRuns::withOneChunkAStageTheFullGradientsStay()
+{
+    Plan plan = interleaved(2);
+    plan.parallelism.virtualPipeline = 1;
+    plan.schedule = ScheduleKind::OneFOneB;
+    const Workload work = placed(plan);
+    QCOMPARE(bufferOf(stageStates(work, 1), "gradients before reduction"), work.stack.gradientBytes * stageParameters(work, 1).total());
+}
+
+void TestShardRuns::deepSpeedRefusesAndOffersZeroOne()
+{
+    Plan plan = interleaved(2);
+    plan.stack.name = "deepspeed";
+    const EvaluationPtr refused = evaluated(plan);
+    QVERIFY(!refused->feasible());
+    const auto found = std::ranges::find(refused->problems, "parallelism.zero_stage", &Problem::where);
+    QVERIFY(found != refused->problems.end() && found->severity == Severity::Blocking && !found->fixes.empty());
+    QCOMPARE(found->fixes.front().plan->parallelism.zeroStage, 1);
+    QVERIFY(evaluated(*found->fixes.front().plan)->feasible());
+    plan.parallelism.pipeline = 1;   // without a pipeline it runs
+    plan.parallelism.virtualPipeline = 1;
+    plan.schedule = ScheduleKind::OneFOneB;
+    QVERIFY(std::ranges::find(evaluated(plan)->problems, "parallelism.zero_stage", &Problem::where) == evaluated(plan)->problems.end());
+}
+
+void TestShardRuns::megatronCoreSaysThatItShardsStatesAlone()
+{
+    Plan plan = interleaved(2);
+    plan.stack.name = "megatron-core";
+    const auto sharding = [](const EvaluationPtr &evaluation) {
+        return std::ranges::find(evaluation->problems, "parallelism.zero_stage", &Problem::where);
+    };
+    const EvaluationPtr noted = evaluated(plan);
+    QVERIFY(sharding(noted) != noted->problems.end());
+    QCOMPARE(sharding(noted)->severity, Severity::Note);
+    plan.stack.name = "fsdp";
+    const EvaluationPtr plain = evaluated(plan);
+    QVERIFY(sharding(plain) == plain->problems.end());
+}
+
+/// GPT-3 on 1,024 A100 with six chunks a stage: a scatter for every micro-batch took 2.7 times as long as one at the end.
+void TestShardRuns::theLargestSampleOfShardedGradientsStaysNearItsSiblings()
+{
+    const auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/gpt3-175b-1024-a100.trainyard.json");
+    QVERIFY(plan.has_value());
+    Plan one = *plan, two = *plan;
+    one.parallelism.zeroStage = 1;
+    two.parallelism.zeroStage = 2;
+    QVERIFY(timeOf(two) < 1.3 * timeOf(one));
+    QVERIFY(timeOf(two) > timeOf(one));
+}
+
+QTEST_APPLESS_MAIN(TestShardRuns)
+#include "tst_shard_runs.moc"
