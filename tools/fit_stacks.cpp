@@ -99,7 +99,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kFittedRates
     {"Blackwell Ultra", {"eight", "attention", "grouped", "host"}},
 };
 
-/// Chips of Ampere's time and before, without runs of their own: Ampere's.
+/// Generations without runs of their own and without Hopper's power density: Ampere's.
 const std::set<std::string> kOlder{"Pascal", "Volta", "Turing", "Ada Lovelace"};
 
 template <class List>
@@ -529,7 +529,7 @@ void setRates(OrderedJson &file, const JointFit &fit)
         }
     }
     file["sources"]["fit"] = {{"title", "fitted by tools/fit_stacks to the published runs of all stacks whose role is fit"}, {"date", today()}};
-    file["sources"]["relative"] = {{"title", "the architecture's own clock, and the mean of what the fitted ones deviate from theirs; where it has no runs their mean clock"}, {"date", today()}};
+    file["sources"]["relative"] = {{"title", "the architecture's own clock, and the mean of what the fitted ones deviate from theirs; where it has no runs their mean clock; Pascal, Volta, Turing and Ada: Ampere's"}, {"date", today()}};
 }
 
 } // namespace

@@ -164,6 +164,7 @@ ArchitectureRates readSustained(ObjectReader &reader)
     ArchitectureRates entry;
     reader.text("architecture", entry.architecture);
     reader.figure("watts", entry.watts, {0, 1e5});
+    reader.figure("half_tflops", entry.halfTflops, {0, 1e6});
     struct Field { const char *key; double SustainedRates::*rate; };
     for (const Field &field : {Field{"half", &SustainedRates::half}, Field{"eight", &SustainedRates::eight}, Field{"four", &SustainedRates::four},
                                Field{"grouped", &SustainedRates::grouped}, Field{"attention", &SustainedRates::attention}, Field{"host", &SustainedRates::host}}) {

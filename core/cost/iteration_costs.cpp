@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/iteration_costs.h"
 
-#include "core/cost/shard_runs.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/state_rows.h"
 #include "core/cost/wan_codec.h"
@@ -290,7 +289,7 @@ Expected<Costs> cost(const Workload &workload)
             recomputeEverywhere(*program);
         shape.program = std::move(*program);
         if (!plan.profile && shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
-            addShardRuns(workload, coster, pipelines, shape.program, stages);
+            coster.addShardRuns(pipelines, shape.program, stages);
             refreshOps(shape, stages);
         }
         shape.pairs = pairTimes(stages, shape.program);

@@ -144,12 +144,12 @@ constexpr double kMatricesOfLayer = 4;
 
 /// ZeRO-2 scatters a layer's gradients after its backward, ZeRO-3 gathers its weights before forward and before backward
 /// too, while the neighbour computes. In a pipeline runs of micro-batches exchange instead (shard_exchange).
-void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements)
+void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements, double matrices)
 {
     const StackSpec &stack = workload.stack;
     const double weight = weightBytes(workload.plan->workload.precision);
     const bool gathers = workload.plan->parallelism.zeroStage >= 3;
-    const double pieces = stack.gathersByTensor ? kMatricesOfLayer : 1;
+    const double pieces = stack.gathersByTensor ? matrices : 1;
     const auto inPieces = [&](auto &&collective, double bytesPerElement) {
         const auto of = [&](double count, const RankGroup &group) {
             return (collective(Bytes{bytesPerElement * count / pieces}, group) + microseconds(group.ranks > 1 ? stack.rankCopyUs * group.ranks : 0)) * pieces;
@@ -168,7 +168,7 @@ void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &w
     add(cost.inputGrad, gather, backward, stack.parameterOverlap);
     add(cost.inputGrad, scatter, backward - std::min(backward, gather), stack.gradientOverlap);
     if (gathersAgain)
-        add(cost.inputGrad, gather, timer.forward.total(), stack.parameterOverlap);
+        cost.recompute.data = gather - std::min(gather, timer.forward.total() * stack.parameterOverlap);
 }
 
 /// Weights come before forward and backward where they lie off the GPU, gradients leave after backward, while the
@@ -286,7 +286,7 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
         traffic.inputGrad.compute += routing;
     }
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, timer, workload, site, elements);
+        addShardTraffic(traffic, timer, workload, site, elements, kMatricesOfLayer);
     addStateTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);
 }
@@ -325,7 +325,7 @@ ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
     if (timer.tensor > 1)
         traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes{bytes * timer.element / 2}, site.tensor) : allReduceTime(Bytes{bytes * timer.element / 2}, site.tensor);
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, timer, workload, site, {elements, 0});
+        addShardTraffic(traffic, timer, workload, site, {elements, 0}, 1);
     return timer.finish(traffic, Recompute::None);
 }
 
@@ -349,7 +349,7 @@ ChunkCost headCost(const Workload &workload, const LayerSite &site)
         traffic.forward.tensor += allReduceTime(Bytes{8 * timer.tokens}, site.tensor);   // row maxima and sums
     }
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, timer, workload, site, {elements, 0});
+        addShardTraffic(traffic, timer, workload, site, {elements, 0}, 1);
     return timer.finish(traffic, Recompute::None);
 }
 

@@ -76,18 +76,18 @@ LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
 
 void LayerTimer::product(double m, double n, double k)
 {
-    addProduct(forward, denseTime(m, n, k), k * (m + n));
-    addProduct(inputGrad, denseTime(m, k, n), n * m);
-    addProduct(weightGrad, denseTime(n, k, m), 0);   // its operands are there, transposed
+    // Activations and their gradients lie token by token: rows of k and n elements, for the weight gradient too.
+    addProduct(forward, denseTime({m, n, k}, n, k), k * (m + n));
+    addProduct(inputGrad, denseTime({m, k, n}, n, k), n * m);
+    addProduct(weightGrad, denseTime({n, k, m}, n, k), 0);   // 8- and 4-bit operands are there, transposed and padded
 }
 
-/// Rows of n and k elements that do not divide into 16 bytes are loaded in smaller pieces, as many times as slowly; the vector
-/// units bound that. (The outer dimension of a matrix is never loaded along.)
-Seconds LayerTimer::denseTime(double m, double n, double k) const
+/// Rows that do not divide into 16 bytes are loaded in smaller pieces, as many times as slowly; the vector units bound that.
+Seconds LayerTimer::denseTime(const GemmShape &shape, double rowA, double rowB) const
 {
-    const Seconds onGrid = gemmTime(m_gpu, m_precision, {m, n, k});
-    const double size = operandBytes(m_gpu, m_precision), piece = std::min(pieceOf(n, size), pieceOf(k, size));
-    return piece >= kPieceBytes ? onGrid : std::min(onGrid * (kPieceBytes / piece), std::max(onGrid, gemmTime(m_gpu, Precision::Fp32, {m, n, k})));
+    const Seconds onGrid = gemmTime(m_gpu, m_precision, shape);
+    const double size = operandBytes(m_gpu, m_precision), piece = std::min(pieceOf(rowA, size), pieceOf(rowB, size));
+    return piece >= kPieceBytes ? onGrid : std::min(onGrid * (kPieceBytes / piece), std::max(onGrid, gemmTime(m_gpu, Precision::Fp32, shape)));
 }
 
 /// Batched products of attention have no such kernels: off the grid they run on the vector units.
@@ -218,11 +218,11 @@ ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute
     ChunkCost cost = communication;
     // The GPU works while the host launches ahead: a smooth maximum of both; where the host waits for each kernel, their sum.
     const auto close = [&](OpSplit &split, Seconds kernels, Seconds host) {
-        const double gpu = split.total().value + kernels.value, launch = host.value;
         if (m_work.stack.synchronousLaunches) {
             split.compute += kernels + host;
             return;
         }
+        const double gpu = split.total().value + kernels.value, launch = host.value;
         const double gpu2 = gpu * gpu, launch2 = launch * launch;
         split.compute += kernels + Seconds{std::sqrt(std::sqrt(gpu2 * gpu2 + launch2 * launch2)) - gpu};
     };
@@ -236,7 +236,8 @@ ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute
         break;
     case Recompute::Full:   // of what is gathered already under ZeRO-3
         cost.recompute = communication.forward;
-        cost.recompute.data = cost.recompute.offload = Seconds{};
+        cost.recompute.data = communication.recompute.data;
+        cost.recompute.offload = Seconds{};
         close(cost.recompute, forward.total(), hostTime(forward));
         break;
     case Recompute::Selective:

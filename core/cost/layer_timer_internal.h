@@ -50,7 +50,8 @@ private:
     void fusedAttention();
     void unfusedAttention();
     void addProduct(KernelWork &work, Seconds kernel, double operandElements) const;
-    [[nodiscard]] Seconds denseTime(double m, double n, double k) const;
+    /// Of a product whose operands are loaded along rows of so many elements.
+    [[nodiscard]] Seconds denseTime(const GemmShape &shape, double rowA, double rowB) const;
     [[nodiscard]] Seconds batchedTime(const GemmShape &shape) const;
     [[nodiscard]] Seconds memoryTime(double bytes) const;
     [[nodiscard]] Seconds hostTime(const KernelWork &work) const;

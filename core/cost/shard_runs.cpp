@@ -1,50 +1,48 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/shard_runs.h"
 
-#include "core/cost/stage_coster.h"
-#include "core/schedule/shard_exchange.h"
-
 #include <algorithm>
 
 namespace trainyard {
 
 namespace {
 
-/// An exchange behind `work`: what shows of it, and the compute that it takes while it hides.
-void addExchange(OpSplit &split, Seconds exchange, Seconds work, double overlap, double slowdown, double perOperation)
-{
-    const Seconds hidden = std::min(exchange, work * overlap);
-    split.data += (exchange - hidden) * perOperation;
-    split.compute += hidden * (slowdown * perOperation);
-}
+/// What is left of a run's work to hide exchanges behind: they share one way to the other ranks.
+class Window {
+public:
+    Window(Seconds work, const StackSpec &stack) : m_left(work), m_stack(stack) {}
+
+    /// Adds what shows of an exchange, and the compute that it takes while it hides; both times `perOperation`.
+    void add(OpSplit &split, Seconds exchange, double overlap, double perOperation)
+    {
+        const Seconds hidden = std::min(exchange, m_left * overlap);
+        m_left = m_left - hidden;
+        split.data += (exchange - hidden) * perOperation;
+        split.compute += hidden * (m_stack.overlapSlowdown * perOperation);
+    }
+
+private:
+    Seconds m_left;
+    const StackSpec &m_stack;
+};
 
 } // namespace
 
-void addShardRuns(const Workload &workload, StageCoster &coster, const PipelineClass &pipelines, const Program &program,
-                  std::vector<StageCosts> &stages)
+Seconds workOfChunk(const ChunkCost &whole, double chunks)
+{
+    return (whole.forward.total() + whole.inputGrad.total() + whole.weightGrad.total() + whole.recompute.total()) * (1 / chunks);
+}
+
+void addExchangesOfRuns(ChunkCost &cost, const Workload &workload, const ShardTimes &times, ChunkRuns runs, double microBatches, Seconds work, bool isLast)
 {
     const StackSpec &stack = workload.stack;
-    const bool gathers = workload.plan->parallelism.zeroStage >= 3;
-    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-        const std::vector<ChunkRuns> runs = chunkRuns(program, int(stage));
-        std::vector<ChunkCost> &chunks = stages[stage].chunks;
-        Seconds work;              // of one micro-batch and a chunk, forward and backward
-        for (const ChunkCost &chunk : chunks)
-            work += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total()) * (1.0 / double(chunks.size()));
-        for (std::size_t c = 0; c < chunks.size(); ++c) {
-            const StageCoster::ShardTimes times = coster.shardTimes(pipelines, int(stage), int(c));
-            const double microBatches = pipelines.microBatches;
-            const auto behind = [&](int count) { return work * (microBatches / std::max(1, count)); };
-            const ChunkRuns &run = runs[c];
-            const int scatters = run.backward - (c == 0 ? 1 : 0);   // chunk 0 ends last: stage's reduction
-            addExchange(chunks[c].inputGrad, times.scatter, behind(run.backward), stack.gradientOverlap, stack.overlapSlowdown, scatters / microBatches);
-            if (!gathers)
-                continue;
-            addExchange(chunks[c].inputGrad, times.gather, behind(run.backward), stack.parameterOverlap, stack.overlapSlowdown, run.backward / microBatches);
-            const int fetches = run.forward - (c == 0 ? 1 : 0);     // the first of all: the stage's gather
-            addExchange(chunks[c].forward, times.gather, behind(run.forward), stack.parameterOverlap, stack.overlapSlowdown, fetches / microBatches);
-        }
-    }
+    Window window(work * (microBatches / std::max(1, runs.backward)), stack);
+    const int atTheEnd = isLast ? 1 : 0;
+    window.add(cost.inputGrad, times.scatter, stack.gradientOverlap, (runs.backward - atTheEnd) / microBatches);
+    if (workload.plan->parallelism.zeroStage < 3)
+        return;
+    window.add(cost.inputGrad, times.gather, stack.parameterOverlap, runs.backward / microBatches);
+    window.add(cost.forward, times.gather, stack.parameterOverlap, (runs.forward - atTheEnd) / microBatches);
 }
 
 } // namespace trainyard

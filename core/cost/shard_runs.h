@@ -3,15 +3,21 @@
 // What ZeRO-2 and ZeRO-3 cost in a pipeline of several chunks a stage: exchanges once a run of micro-batches
 // (schedule/shard_exchange.h), behind the work of the next run. Equations in docs/model.md, "Layers".
 
-#include "core/cost/iteration_costs.h"
+#include "core/cost/op_split.h"
+#include "core/placement/resolve.h"
+#include "core/schedule/shard_exchange.h"
 
 namespace trainyard {
 
-class StageCoster;
+/// Exchange of one chunk's weights and gradients among the data-parallel ranks of its stage.
+struct ShardTimes { Seconds gather, scatter; };
 
-/// Adds to the operations of every stage what shows of the exchanges of its runs, but for the scatter of the last run, which
-/// is the stage's reduction, and the gather of the first. Seconds, in `data`, and in what communication beside compute takes of it.
-void addShardRuns(const Workload &workload, StageCoster &coster, const PipelineClass &pipelines, const Program &program,
-                  std::vector<StageCosts> &stages);
+/// Forward and backward of a micro-batch through one of `chunks` equal chunks, of which `whole` is the sum.
+[[nodiscard]] Seconds workOfChunk(const ChunkCost &whole, double chunks);
+
+/// Adds to the operations of one chunk what shows of the exchanges of its runs, and what they take of compute while they hide:
+/// scatter, gather for backward and gather for forward in turn, behind `work` of each micro-batch of the next run. `isLast`: the
+/// chunk whose backward ends last; its last scatter is the stage's reduction, its first gather the stage's.
+void addExchangesOfRuns(ChunkCost &cost, const Workload &workload, const ShardTimes &times, ChunkRuns runs, double microBatches, Seconds work, bool isLast);
 
 } // namespace trainyard

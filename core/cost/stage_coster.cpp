@@ -56,6 +56,24 @@ Workload withoutRecompute(const Workload &workload)
     return kept;
 }
 
+StageParameters chunkParameters(const Workload &workload, int stage, int chunk, const LayerParameters &dense, const LayerParameters &expert)
+{
+    const Parallelism &p = workload.plan->parallelism;
+    const ModelSpec &model = workload.model;
+    const auto sharded = [&](const LayerParameters &l) { return (l.attention + l.mlp) / p.tensor + l.norms + l.router; };
+    const auto &chunks = workload.layout.chunks[std::size_t(stage)];
+    const StageChunk &of = chunks[std::size_t(chunk)];
+    StageParameters sum{(of.layers - of.expertLayers) * sharded(dense) + of.expertLayers * sharded(expert),
+                        of.expertLayers * expert.experts / (p.expert * p.expertTensor)};
+    if (of.hasEmbedding)
+        sum.dense += embeddingParameters(model) / p.tensor;
+    if (of.hasHead)
+        sum.dense += headParameters(model) / p.tensor;
+    if (of.hasHead && model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
+        sum.dense += double(model.vocab) * model.hidden / p.tensor;   // the tied matrix lives on both ends
+    return sum;
+}
+
 } // namespace
 
 StageCoster::StageCoster(const Workload &workload) : m_work(workload)
@@ -204,6 +222,12 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
             wholeAgain.experts += again[c].experts;
         }
         result.chunks.push_back(chunkCost(costs, whole, wholeAgain));
+        if (shardExchange(*m_work.plan, m_work.stack) == ShardExchange::InRuns) {
+            const Seconds work = workOfChunk(result.chunks.front(), double(chunks.size()));
+            for (std::size_t c = 0; c < chunks.size(); ++c)
+                addExchangesOfRuns(result.chunks.front(), m_work, shardTimes(costs.site, stage, int(c)), expectedRuns(*m_work.plan, pipelines.microBatches),
+                                   pipelines.microBatches, work, c == 0);
+        }
     }
     addTail(result, costs, pipelines, stage);
     return result;
@@ -216,13 +240,27 @@ Seconds StageCoster::gatherTime(const LayerSite &site, const StageParameters &pa
         + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weight}, site.expertData) : Seconds{});
 }
 
-StageCoster::ShardTimes StageCoster::shardTimes(const PipelineClass &pipelines, int stage, int chunk)
+ShardTimes StageCoster::shardTimes(const LayerSite &site, int stage, int chunk) const
 {
-    const LayerSite &at = site(pipelines, stage);
     const StageParameters parameters = chunkParameters(m_work, stage, chunk);
     const double gradient = m_work.stack.gradientBytes;
-    return {gatherTime(at, parameters), reduceScatterTime(Bytes{gradient * parameters.dense}, at.data)
-                                            + (parameters.experts > 0 ? reduceScatterTime(Bytes{gradient * parameters.experts}, at.expertData) : Seconds{})};
+    return {gatherTime(site, parameters), reduceScatterTime(Bytes{gradient * parameters.dense}, site.data)
+                                              + (parameters.experts > 0 ? reduceScatterTime(Bytes{gradient * parameters.experts}, site.expertData) : Seconds{})};
+}
+
+void StageCoster::addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages)
+{
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+        const std::vector<ChunkRuns> runs = chunkRuns(program, int(stage));
+        std::vector<ChunkCost> &chunks = stages[stage].chunks;
+        ChunkCost whole;
+        for (const ChunkCost &chunk : chunks)
+            whole += chunk;
+        const Seconds work = workOfChunk(whole, double(chunks.size()));
+        const LayerSite &at = site(pipelines, int(stage));
+        for (std::size_t c = 0; c < chunks.size(); ++c)
+            addExchangesOfRuns(chunks[c], m_work, shardTimes(at, int(stage), int(c)), runs[c], pipelines.microBatches, work, c == 0);
+    }
 }
 
 void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
@@ -280,16 +318,22 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
 TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
 {
     Seconds forward, backward;
+    const bool isInRuns = !workload.plan->profile && shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
     for (const ChunkCost &chunk : stage.chunks) {
-        forward += chunk.forward.total();
+        const bool isLast = &chunk == stage.chunks.data();   // where runs exchange only its gradients and, from ZeRO-3 on, weights are left
+        if (!isInRuns || isLast || workload.plan->parallelism.zeroStage < 3)
+            forward += chunk.forward.total();
+        if (isInRuns && !isLast)
+            continue;
         backward += chunk.weightGrad.total();
         if (!endsWithWeightGrads(workload.plan->schedule))
             backward += chunk.inputGrad.total() + chunk.recompute.total();
     }
     TailTimes tail;
     tail.reduce = toNanoseconds(stage.reduce);
-    tail.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
-                                    * std::max(0.0, 1 - workload.stack.overlapSlowdown));
+    if (!workload.plan->profile)   // of which nothing hides
+        tail.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
+                                         * std::max(0.0, 1 - workload.stack.overlapSlowdown));
     tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * workload.stack.parameterOverlap) + stage.exchange);
     tail.optimizer = toNanoseconds(stage.optimizer);
     return tail;
@@ -307,29 +351,17 @@ Bytes stageGradient(const Workload &workload, int stage)
 
 StageParameters chunkParameters(const Workload &workload, int stage, int chunk)
 {
-    const Parallelism &p = workload.plan->parallelism;
-    const ModelSpec &model = workload.model;
-    const LayerParameters dense = layerParameters(model, false);
-    const LayerParameters expert = model.isMoe() ? layerParameters(model, true) : LayerParameters{};
-    const auto sharded = [&](const LayerParameters &l) { return (l.attention + l.mlp) / p.tensor + l.norms + l.router; };
-    const auto &chunks = workload.layout.chunks[std::size_t(stage)];
-    const StageChunk &of = chunks[std::size_t(chunk)];
-    StageParameters sum{(of.layers - of.expertLayers) * sharded(dense) + of.expertLayers * sharded(expert),
-                        of.expertLayers * expert.experts / (p.expert * p.expertTensor)};
-    if (of.hasEmbedding)
-        sum.dense += embeddingParameters(model) / p.tensor;
-    if (of.hasHead)
-        sum.dense += headParameters(model) / p.tensor;
-    if (of.hasHead && model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
-        sum.dense += double(model.vocab) * model.hidden / p.tensor;   // the tied matrix lives on both ends
-    return sum;
+    return chunkParameters(workload, stage, chunk, layerParameters(workload.model, false),
+                           workload.model.isMoe() ? layerParameters(workload.model, true) : LayerParameters{});
 }
 
 StageParameters stageParameters(const Workload &workload, int stage)
 {
+    const LayerParameters dense = layerParameters(workload.model, false);
+    const LayerParameters expert = workload.model.isMoe() ? layerParameters(workload.model, true) : LayerParameters{};
     StageParameters sum;
     for (std::size_t c = 0; c < workload.layout.chunks[std::size_t(stage)].size(); ++c) {
-        const StageParameters chunk = chunkParameters(workload, stage, int(c));
+        const StageParameters chunk = chunkParameters(workload, stage, int(c), dense, expert);
         sum.dense += chunk.dense;
         sum.experts += chunk.experts;
     }

@@ -5,6 +5,7 @@
 
 #include "core/cost/iteration_costs.h"
 #include "core/cost/layer_cost.h"
+#include "core/cost/shard_runs.h"
 #include "core/ladder/recompute.h"
 
 namespace trainyard {
@@ -26,9 +27,8 @@ public:
         OpSplit denseAgain, expertAgain;   // recomputation of a layer that recomputation by blocks leaves out
     };
     [[nodiscard]] Parts parts(const PipelineClass &pipelines, int stage, int slice = -1);   // of the whole micro-batch: -1
-    /// Exchange of one chunk's weights and gradients among the data-parallel ranks of its stage.
-    struct ShardTimes { Seconds gather, scatter; };
-    [[nodiscard]] ShardTimes shardTimes(const PipelineClass &pipelines, int stage, int chunk);
+    /// Adds what the exchanges of runs show to every chunk of the stages, by the runs of the program (ShardExchange::InRuns).
+    void addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages);
     /// Tokens of each slice, the same on every stage.
     [[nodiscard]] const std::vector<int> &slices() const { return m_slices; }
 
@@ -46,6 +46,7 @@ private:
     [[nodiscard]] int replicasHere(const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
     [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers again) const;
+    [[nodiscard]] ShardTimes shardTimes(const LayerSite &site, int stage, int chunk) const;
     [[nodiscard]] Seconds gatherTime(const LayerSite &site, const StageParameters &parameters) const;
     void addTail(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
 

@@ -3,6 +3,7 @@
 
 #include "core/cost/layer_cost.h"
 #include "core/schedule/chunks.h"
+#include "core/schedule/shard_exchange.h"
 
 #include <algorithm>
 #include <limits>
@@ -140,7 +141,7 @@ bool reducesFlat(const Workload &workload, const std::vector<ReplicaSite> &sites
     const Plan &plan = *workload.plan;
     if (plan.wan.allReduce != WanAllReduce::Flat || sites.size() < 2 || trainsLocally(workload))
         return false;
-    return plan.profile || !communicatesInLayers(workload, layerSite(workload, sites.front().seat, sites.front().ranks / plan.parallelism.context));
+    return plan.profile || sites.front().ranks <= 1 || shardExchange(plan, workload.stack) == ShardExchange::Once;
 }
 
 int shardRanks(const Workload &workload, int stage)

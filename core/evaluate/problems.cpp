@@ -160,8 +160,12 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
     if (refusesSharding(plan, stack))
         problems.push_back({Severity::Blocking, name + " refuses " + zero + " in a pipeline", "parallelism.zero_stage", {lower}});
     else if (stack.shardsOptimizerOnly)
-        problems.push_back({Severity::Note, name + " shards only optimizer states in a pipeline (ZeRO-1): " + zero
-                                + " is counted as FSDP does it, once a run of micro-batches", "parallelism.zero_stage", {lower}});
+        problems.push_back({Severity::Note, name + " shards only optimizer states in a pipeline (ZeRO-1): " + zero + " is counted as FSDP does it, "
+                                + (shardExchange(plan, stack) == ShardExchange::InRuns ? "exchanging once a run of micro-batches" : "whole until the end of the iteration"),
+                            "parallelism.zero_stage", {lower}});
+    if (shardExchange(plan, stack) == ShardExchange::Once && !refusesSharding(plan, stack))
+        problems.push_back({Severity::Note, zero + " saves no gradients here: in this pipeline they stay whole until the end of the iteration. Three chunks a stage or more, interleaved, exchange as they go",
+                            "parallelism.zero_stage", {lower}});
 }
 
 /// Where a schedule's paper leaves the order open.

@@ -28,13 +28,14 @@ struct SustainedRates {
 
 struct ArchitectureRates {
     std::string architecture;      // as GpuSpec::architecture; "" stands for all that are not named
-    double watts = 0;              // power limit of the GPUs that the rates were fitted to
+    double watts = 0, halfTflops = 0;   // power limit and 16-bit peak of the GPU that the rates stand for
     SustainedRates rates;
     std::string source;
 };
 
 /// Of this GPU at its own power limit: dynamic power goes with f V^2 and voltage with the clock, so that the clock goes with the
-/// cube root of the power. Never above 1. All 1 where `known` is empty.
+/// cube root of the power for each unit of its peak, which stands for how much of the chip there is. Never above 1. All 1 where
+/// `known` is empty.
 [[nodiscard]] SustainedRates sustainedRates(const std::vector<ArchitectureRates> &known, const GpuSpec &gpu);
 
 } // namespace trainyard

@@ -2,6 +2,7 @@
 #include "core/ladder/rungs.h"
 
 #include "core/memory/off_gpu.h"
+#include "core/schedule/shard_exchange.h"
 
 #include <algorithm>
 
@@ -87,8 +88,13 @@ private:
     void sharding()
     {
         const Parallelism &p = m_plan.parallelism;
-        const bool canShard = p.pipeline == 1 || !m_stack.refusesShardedPipelines;
-        add(p.zeroStage < 2 && canShard, "zero-2", "Shard gradients too (ZeRO-2)", p.pipeline == 1 ? "every micro-batch scatters its gradients" : "every run of micro-batches scatters its gradients", RungCost::Traffic,
+        const auto gains = [&](int zero) {   // in a pipeline gradients and weights may stay whole whatever is sharded
+            Plan next = m_plan;
+            next.parallelism.zeroStage = zero;
+            return !refusesSharding(next, m_stack) && shardExchange(next, m_stack) != ShardExchange::Once;
+        };
+        add(p.zeroStage < 2 && gains(2), "zero-2", "Shard gradients too (ZeRO-2)",
+            p.pipeline == 1 ? "every micro-batch scatters its gradients" : "every run of micro-batches scatters its gradients", RungCost::Traffic,
             [](Plan &next) { next.parallelism.zeroStage = std::max(2, next.parallelism.zeroStage); });
         const MemoryStrategy &memory = m_plan.memory;
         const bool isFull = memory.recompute == Recompute::Full && !memory.recomputeLayers;
@@ -98,7 +104,8 @@ private:
         });
         add(m_plan.workload.microBatch > 1, "micro-batch-1", "Micro-batch 1", "smaller products, more of them", RungCost::Kernels,
             [](Plan &next) { next.workload.microBatch = 1; });
-        add(p.zeroStage < 3 && canShard, "zero-3", "Shard weights too (ZeRO-3)", p.pipeline == 1 ? "every micro-batch gathers the weights twice" : "every run of micro-batches gathers the weights", RungCost::Traffic,
+        add(p.zeroStage < 3 && gains(3), "zero-3", "Shard weights too (ZeRO-3)",
+            p.pipeline == 1 ? "every micro-batch gathers the weights twice" : "every run of micro-batches gathers the weights", RungCost::Traffic,
             [](Plan &next) { next.parallelism.zeroStage = 3; });
     }
 

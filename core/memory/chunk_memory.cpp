@@ -3,6 +3,7 @@
 
 #include "core/ladder/recompute.h"
 #include "core/schedule/chunks.h"
+#include "core/schedule/shard_exchange.h"
 
 #include <algorithm>
 
@@ -49,8 +50,8 @@ public:
         if (m_shape.recompute == Recompute::Full)   // the others keep theirs
             m.kept += (dense - again.dense) * (m_denseKept.kept - m_dense.kept) + (chunk.expertLayers - again.experts) * (m_expertKept.kept - m_expert.kept);
         m.whole = sum(&LayerActivations::whole);
-        if (m_stack.freesStageInputs && m_p.pipeline > 1 && chunk.layers > 0 && m_shape.recompute == Recompute::None) {
-            m.kept -= m_hiddenShare;   // the first norm's input: its output, which is kept, is enough
+        if (m_stack.freesStageInputs && m_p.pipeline > 1 && chunk.layers > 0 && m_shape.recompute == Recompute::None && !m_shape.recomputeNorms) {
+            m.kept -= m_hiddenShare * m_shape.keptShare;   // the first norm's input: its output, which is kept, is enough
             m.whole -= m_hiddenShare;
         }
         m.forWeightGrads = sum(&LayerActivations::forWeightGrads);
@@ -117,7 +118,7 @@ private:
 
     [[nodiscard]] double layerWeightGradients(bool isExpert) const
     {
-        if (m_p.zeroStage >= 3) {   // a layer's, and their copy in the precision of the reduction
+        if (m_p.zeroStage >= 3 && shardExchange(m_plan, m_stack) == ShardExchange::InLayers) {   // a layer's, and their copy in the precision of the reduction
             const LayerParameters layer = layerParameters(m_model, isExpert);
             const double elements = (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
             return elements * (m_weight + m_stack.gradientBytes);

@@ -122,6 +122,8 @@ private:
     /// Elements of the `count` chunks of the stage that have most.
     [[nodiscard]] double largestChunks(int count) const
     {
+        if (count == 0)
+            return 0;
         std::vector<double> elements;
         for (std::size_t c = 0; c < m_chunks.size(); ++c)
             elements.push_back(chunkParameters(m_work, m_stage, int(c)).total());
@@ -171,7 +173,8 @@ private:
             const double width = m_model.attention == AttentionKind::Latent
                 ? m_model.heads * double(m_model.latent.nopeDim + m_model.latent.ropeDim + m_model.latent.valueDim)
                 : 2.0 * m_model.kvHeads * m_model.headDim;
-            add(s, "context ring buffers", 2 * tokens * shape.elementBytes * width / m_p.tensor);
+            const double shares = m_stack.contextGather ? m_p.context : 1;   // gathered: those of all ranks
+            add(s, m_stack.contextGather ? "gathered keys and values" : "context ring buffers", 2 * tokens * shape.elementBytes * width / m_p.tensor * shares);
         }
     }
 

@@ -19,9 +19,11 @@ ShardExchange shardExchange(const Plan &plan, const StackSpec &stack)
 {
     if (plan.parallelism.zeroStage < 2)
         return ShardExchange::Once;
-    if (plan.parallelism.pipeline == 1)
+    // Where weights lie off the GPU each layer fetches its own shard anyway.
+    if (plan.parallelism.pipeline == 1 || (plan.parallelism.zeroStage >= 3 && plan.memory.parameterOffload != ParameterOffload::None))
         return ShardExchange::InLayers;
-    return chunksPerStage(plan) <= kGradientBuffers || stack.pipelineKeepsGathered ? ShardExchange::Once : ShardExchange::InRuns;
+    const bool hasRuns = plan.schedule == ScheduleKind::Interleaved || plan.schedule == ScheduleKind::BreadthFirst;
+    return hasRuns && chunksPerStage(plan) > kGradientBuffers && !stack.pipelineKeepsGathered ? ShardExchange::InRuns : ShardExchange::Once;
 }
 
 bool refusesSharding(const Plan &plan, const StackSpec &stack)
@@ -43,6 +45,12 @@ int chunksWithWholeWeights(const Plan &plan, const StackSpec &stack)
     if (plan.parallelism.zeroStage < 3 || exchange == ShardExchange::InLayers)
         return 0;
     return exchange == ShardExchange::InRuns ? std::min(kWeightBuffers, chunksPerStage(plan)) : chunksPerStage(plan);
+}
+
+ChunkRuns expectedRuns(const Plan &plan, int microBatches)
+{
+    const int runs = plan.schedule == ScheduleKind::BreadthFirst ? 1 : (microBatches + plan.parallelism.pipeline - 1) / plan.parallelism.pipeline;
+    return {runs, runs};
 }
 
 std::vector<ChunkRuns> chunkRuns(const Program &program, int device)

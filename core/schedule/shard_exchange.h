@@ -11,8 +11,9 @@
 
 namespace trainyard {
 
-/// Once: gradients stay whole until the end of the iteration, as with ZeRO-1, and weights gathered. InLayers: every
-/// micro-batch, layer by layer. InRuns: once for each run of micro-batches of a chunk.
+/// Once: gradients stay whole until the end of the iteration, as with ZeRO-1, and weights gathered; also where a schedule turns
+/// to another chunk with every micro-batch. InLayers: every micro-batch, layer by layer. InRuns: once for each run of
+/// micro-batches of a chunk (interleaved, breadth-first).
 enum class ShardExchange : std::uint8_t { Once, InLayers, InRuns };
 
 /// Of a plan with more than one data-parallel rank a stage.
@@ -30,5 +31,7 @@ enum class ShardExchange : std::uint8_t { Once, InLayers, InRuns };
 /// Runs of one chunk on a device: consecutive forwards (or backwards) of it, whatever of the other kind lies between.
 struct ChunkRuns { int forward = 0, backward = 0; };
 [[nodiscard]] std::vector<ChunkRuns> chunkRuns(const Program &program, int device);
+/// The same in closed form, of a plan that exchanges InRuns: interleaved M / P, breadth-first 1.
+[[nodiscard]] ChunkRuns expectedRuns(const Plan &plan, int microBatches);
 
 } // namespace trainyard

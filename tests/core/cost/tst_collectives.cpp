@@ -13,8 +13,14 @@ using namespace trainyard;
 
 namespace {
 
-const LinkClass kPlain{1, 0, 0, 0, 1, {}};        // bandwidth alone
-const LinkClass kLatent{1, 10, 2, 0, 1, {}};      // with start-up and steps
+LinkClass link(double startUs, double stepUs)
+{
+    LinkClass kind{1, startUs, stepUs, 0, 1, {}};
+    kind.ringStepUs = 0;
+    return kind;
+}
+const LinkClass kPlain = link(0, 0);              // bandwidth alone
+const LinkClass kLatent = link(10, 2);            // with start-up and steps
 
 RankGroup flat(int ranks, const LinkClass &kind = kPlain)
 {

@@ -56,15 +56,6 @@ Costs costed(const Workload &workload)
     return *costs;
 }
 
-EvaluationPtr evaluated(const Plan &plan)
-{
-    EvaluationWorkspace workspace;
-    auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
-    if (!evaluation)
-        qFatal("%s", toString(evaluation.error().front()).c_str());
-    return *evaluation;
-}
-
 double timeOf(const Plan &plan) { return *evaluated(plan)->metrics.iterationTime; }
 
 double bufferOf(const StageStates &states, const std::string &name)

@@ -10,13 +10,14 @@ using namespace trainyard;
 
 namespace {
 
-const std::vector<ArchitectureRates> kKnown{{"Hopper", 700, {0.8, 0.7, 0.6, 1.1, 0.75, 1.2}, ""}, {"", 0, {0.9, 0.9, 0.9, 1, 0.9, 1}, ""}};
+const std::vector<ArchitectureRates> kKnown{{"Hopper", 700, 1000, {0.8, 0.7, 0.6, 1.1, 0.75, 1.2}, ""}, {"", 0, 0, {0.9, 0.9, 0.9, 1, 0.9, 1}, ""}};
 
-GpuSpec gpu(const char *architecture, double watts)
+GpuSpec gpu(const char *architecture, double watts, double tflops = 1000)
 {
     GpuSpec spec;
     spec.architecture = architecture;
     spec.tdpWatts = watts;
+    spec.peakTflops[std::size_t(Precision::Bf16)] = tflops;
     return spec;
 }
 
@@ -50,6 +51,7 @@ void TestSustainedRates::theClockGoesWithTheCubeRootOfThePowerLimit()
     QVERIFY(std::abs(low.half - full.half * clock) < 1e-12);
     QVERIFY(std::abs(low.eight - full.eight * clock) < 1e-12);
     QVERIFY(std::abs(low.attention - full.attention * clock) < 1e-12);
+    QCOMPARE(sustainedRates(kKnown, gpu("Hopper", 350, 500)).half, full.half);   // half a chip at half the power
     QCOMPARE(low.grouped, full.grouped);
     QCOMPARE(low.host, full.host);
 }

@@ -35,6 +35,8 @@ private slots:
     void oneChunkAStageKeepsItsGradientsUntilTheEnd();
     void moreChunksThanBuffersExchangeInRuns();
     void aStackMayKeepEverythingWhole();
+    void schedulesWithoutRunsKeepEverythingWhole();
+    void layersFetchOnTheirOwnWhereWeightsLieElsewhere();
     void interleavedRunsAreAsLongAsThePipeline();
     void breadthFirstHasOneRunAChunk();
     void onlyDeepSpeedRefuses();
@@ -78,6 +80,21 @@ void TestShardExchange::aStackMayKeepEverythingWhole()
     QCOMPARE(chunksWithWholeGradients(plan, keeps), 6);
 }
 
+void TestShardExchange::schedulesWithoutRunsKeepEverythingWhole()
+{
+    // Waves turn to another chunk with every micro-batch.
+    QCOMPARE(shardExchange(planOf(4, ScheduleKind::Hanayo, 4, 2), stack("fsdp")), ShardExchange::Once);
+    QCOMPARE(shardExchange(planOf(4, ScheduleKind::BreadthFirst, 4, 2), stack("fsdp")), ShardExchange::InRuns);
+}
+
+void TestShardExchange::layersFetchOnTheirOwnWhereWeightsLieElsewhere()
+{
+    Plan plan = planOf(8, ScheduleKind::OneFOneB, 1, 3);
+    plan.memory.parameterOffload = ParameterOffload::Host;
+    QCOMPARE(shardExchange(plan, stack("fsdp")), ShardExchange::InLayers);
+    QCOMPARE(chunksWithWholeWeights(plan, stack("fsdp")), 0);
+}
+
 /// Megatron's order deals P micro-batches to a chunk before it turns to the next: M / P runs of each chunk, on every device.
 void TestShardExchange::interleavedRunsAreAsLongAsThePipeline()
 {
@@ -88,6 +105,7 @@ void TestShardExchange::interleavedRunsAreAsLongAsThePipeline()
         for (const ChunkRuns &runs : chunkRuns(*program, device)) {
             QCOMPARE(runs.forward, kMicroBatches / kDevices);
             QCOMPARE(runs.backward, kMicroBatches / kDevices);
+            QCOMPARE(runs.backward, expectedRuns(planOf(kDevices, ScheduleKind::Interleaved, kChunks, 2), kMicroBatches).backward);
         }
     }
 }
