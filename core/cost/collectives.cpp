@@ -38,7 +38,7 @@ Seconds levelAllReduce(Bytes size, int n, const Link &link, Seconds around = {})
 Seconds aroundNodes(const RankGroup &group, double times)
 {
     const int local = std::min(group.ranksPerNode, group.ranks), nodes = group.nodes();
-    return nodes <= 1 ? Seconds{} : microseconds(times * double(nodes - 1) * (local - 1) * group.inside.kind->ringStepUs);
+    return nodes <= 1 || local <= 1 ? Seconds{} : microseconds(times * double(nodes - 1) * (local - 1) * group.inside.kind->ringStepUs);
 }
 
 Seconds halfTime(Bytes size, const RankGroup &group)

@@ -140,7 +140,7 @@ void TestLayerCost::slowerKernelsSlowOnlyProductsAndAttention()
 void TestLayerCost::thirtyTwoBitTensorsMoveTwiceTheBytes()
 {
     // Of the boundary, and of tensor-parallel traffic.
-    Plan plan = oneSite(1, 1);
+    Plan plan = with(oneSite(1, 1), "tensor_overlap", 0);
     plan.stack.name = "ideal";
     plan.workload.precision = Precision::Bf16;
     const Costed half = costed(plan);
