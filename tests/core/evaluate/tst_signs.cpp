@@ -278,7 +278,7 @@ void TestSigns::moreMicroBatchesNeverEnlargeTheBubble_data()
 void TestSigns::moreMicroBatchesNeverEnlargeTheBubble()
 {
     // bubble / T with M, 2 M, 4 M ... micro-batches a pipeline. What searches for an order finds one that is a little worse at
-    // times: up to a twentieth.
+    // times: up to a twentieth, or a hundredth of the iteration.
     QFETCH(Plan, plan);
     QFETCH(int, least);
     QFETCH(bool, searches);
@@ -287,7 +287,7 @@ void TestSigns::moreMicroBatchesNeverEnlargeTheBubble()
     for (int microBatches = least; microBatches <= 16 * least; microBatches *= 2) {
         plan.workload.globalBatch = microBatches * *plan.parallelism.data;
         const double bubble = evaluated(plan)->metrics.bubbleFraction.value();
-        QVERIFY2(bubble <= before * (1 + slack), qPrintable(QString("%1 micro-batches: %2 after %3").arg(microBatches).arg(bubble).arg(before)));
+        QVERIFY2(bubble <= std::max(before * (1 + slack), searches ? before + 0.01 : 0), qPrintable(QString("%1 micro-batches: %2 after %3").arg(microBatches).arg(bubble).arg(before)));
         before = bubble;
     }
 }
