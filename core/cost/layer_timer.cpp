@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace trainyard {
 
@@ -42,12 +43,11 @@ double operandBytes(const GpuSpec &gpu, Precision precision)
 /// Bytes of the largest piece that divides a row of `elements`; a length that is no whole number is padded by frameworks.
 double pieceOf(double elements, double elementSize)
 {
-    if (elements != std::floor(elements))
+    const auto count = std::int64_t(elements);
+    if (double(count) != elements)
         return kPieceBytes;
-    double piece = kPieceBytes;
-    while (piece > elementSize && std::fmod(elements * elementSize, piece) != 0)
-        piece /= 2;
-    return piece;
+    const auto halves = std::int64_t(2 * elementSize) * count;   // of a byte: 4-bit operands share one
+    return double(std::min<std::int64_t>(halves & -halves, std::int64_t(2 * kPieceBytes))) / 2;
 }
 
 /// Fused attention runs in 16 bits also where the products run in 8 or 4.
