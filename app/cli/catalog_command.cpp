@@ -14,7 +14,7 @@ struct Options { std::string what, format; };
 int run(const Options &options)
 {
     static const std::map<std::string, CatalogueListing (*)(const Catalogue &)> listings{
-        {"gpus", gpuListing}, {"models", modelListing}, {"links", linkListing}, {"prices", priceListing}};
+        {"gpus", gpuListing}, {"models", modelListing}, {"links", linkListing}, {"prices", priceListing}, {"stacks", stackListing}};
     const CatalogueListing listing = listings.at(options.what)(builtinCatalogue());
     return print(options.format == "json" ? listingJson(listing) : listingTable(listing));
 }
@@ -25,9 +25,9 @@ void addCatalogCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("catalog", "List what the built-in catalogue knows, with sources in JSON");
-    command->add_option("WHAT", options->what, "gpus, models, links or prices")
+    command->add_option("WHAT", options->what, "gpus, models, links, prices or stacks")
         ->required()
-        ->check(CLI::IsMember({"gpus", "models", "links", "prices"}));
+        ->check(CLI::IsMember({"gpus", "models", "links", "prices", "stacks"}));
     addFormatOption(*command, options->format, {"table", "json"});
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }

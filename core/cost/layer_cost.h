@@ -27,6 +27,8 @@ struct LayerSite {                 // where a stage computes: what its layers se
     StateRates states;             // way to what lies off the GPU
 };
 
+/// Whether rows of so many elements of a format divide into the pieces that tensor cores take (docs/model.md, "Off the grid").
+[[nodiscard]] bool isOnGrid(const GpuSpec &gpu, Precision precision, double elements);
 /// Of fused and unfused attention within a training step, relative to its kernels alone.
 [[nodiscard]] double attentionSpeed(const Workload &workload, const LayerSite &site);
 /// From a GPU of the seat to other nodes of its datacenter.

@@ -58,6 +58,11 @@ Precision attentionPrecision(Precision precision)
 
 } // namespace
 
+bool isOnGrid(const GpuSpec &gpu, Precision precision, double elements)
+{
+    return pieceOf(elements, operandBytes(gpu, precision)) >= kPieceBytes;
+}
+
 LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
     : m_work(workload), m_gpu(*site.gpu), m_precision(workload.plan->workload.precision),
       m_isNarrow(site.gpu->computePrecision(m_precision) >= Precision::Fp8),

@@ -4,6 +4,7 @@
 #include "core/cost/stage_coster.h"
 #include "core/evaluate/memory_problems_internal.h"
 #include "core/evaluate/offload_problems.h"
+#include "core/evaluate/shape_notes.h"
 #include "core/evaluate/state_problems_internal.h"
 #include "core/evaluate/wan_notes.h"
 #include "core/ladder/footprint.h"
@@ -164,8 +165,10 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
                                 + (shardExchange(plan, stack) == ShardExchange::InRuns ? "exchanging once a run of micro-batches" : "whole until the end of the iteration"),
                             "parallelism.zero_stage", {lower}});
     if (shardExchange(plan, stack) == ShardExchange::Once && !refusesSharding(plan, stack))
-        problems.push_back({Severity::Note, zero + " saves no gradients here: in this pipeline they stay whole until the end of the iteration. Three chunks a stage or more, interleaved, exchange as they go",
-                            "parallelism.zero_stage", {lower}});
+        problems.push_back({Severity::Note,
+                            std::string(p.zeroStage >= 3 ? "Gathered weights and gradients stay" : "Gradients stay") + " whole in this pipeline until the end of the iteration, also under "
+                                + zero + ". Three chunks a stage or more, interleaved, exchange them as they go",
+                            "parallelism.virtual_pipeline", {}});
 }
 
 /// Where a schedule's paper leaves the order open.
@@ -178,7 +181,7 @@ void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evalua
     problems.push_back({Severity::Note,
                         kind == ScheduleKind::Hanayo
                             ? "Beyond as many micro-batches as stages the order of hanayo is Trainyard's own: each further round waits for what its "
-                              "backwards take longer than its forwards, so that many micro-batches shorten the bubble less than under 1f1b"
+                              "backwards take longer than its forwards, so that micro-batches beyond the first round shorten the bubble less than under 1f1b, or not at all"
                             : "Beyond as many micro-batches as stages chimera doubles its forwards where each stage has room for as many micro-batches "
                               "as there are stages; else each further round waits for what its backwards take longer than its forwards",
                         "schedule", {}});
@@ -215,6 +218,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addBubble(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
     addSharding(problems, evaluation, workload.stack);
+    addShapeNotes(problems, workload);
     addStandIns(problems, workload);
     addCells(problems, evaluation);
     addOffloadProblems(problems, evaluation, workload);

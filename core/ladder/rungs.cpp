@@ -49,6 +49,8 @@ private:
     void free()
     {
         const Parallelism &p = m_plan.parallelism;
+        add(refusesSharding(m_plan, m_stack), "zero-1", "ZeRO-1: the stack refuses more in a pipeline", "gradients and weights stay whole", RungCost::Nothing,
+            [](Plan &next) { next.parallelism.zeroStage = 1; });
         add(p.tensor > 1 && !p.usesSequenceParallel(), "sequence-parallel", "Split norms and dropout along the sequence",
             "a gather and a scatter move what the all-reduce moved", RungCost::Nothing, [](Plan &next) { next.parallelism.sequenceParallel.reset(); });
         add(p.zeroStage < 1, "zero-1", "Shard optimizer states (ZeRO-1)", "a scatter and a gather move what the all-reduce moved",
@@ -91,7 +93,8 @@ private:
         const auto gains = [&](int zero) {   // in a pipeline gradients and weights may stay whole whatever is sharded
             Plan next = m_plan;
             next.parallelism.zeroStage = zero;
-            return !refusesSharding(next, m_stack) && shardExchange(next, m_stack) != ShardExchange::Once;
+            const bool isOffered = p.pipeline == 1 || !(m_stack.shardsOptimizerOnly || m_stack.refusesShardedPipelines);
+            return isOffered && shardExchange(next, m_stack) != ShardExchange::Once;
         };
         add(p.zeroStage < 2 && gains(2), "zero-2", "Shard gradients too (ZeRO-2)",
             p.pipeline == 1 ? "every micro-batch scatters its gradients" : "every run of micro-batches scatters its gradients", RungCost::Traffic,

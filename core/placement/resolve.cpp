@@ -50,6 +50,15 @@ std::string listed(const std::vector<std::string> &names)
     return text;
 }
 
+std::string stacksWithReleases(const Catalogue &catalogue)
+{
+    std::vector<std::string> ids;
+    for (const StackSpec &stack : catalogue.stacks)
+        if (!stack.releases.empty())
+            ids.push_back(stack.id);
+    return listed(ids);
+}
+
 /// What a release changes first, then what the plan sets itself: that is meant as it is.
 Expected<StackSpec> resolveStack(const Stack &stack, bool isMoe, const Catalogue &catalogue)
 {
@@ -61,7 +70,7 @@ Expected<StackSpec> resolveStack(const Stack &stack, bool isMoe, const Catalogue
     const StackRelease *release = base->release(stack.release);
     if (!release)
         return std::unexpected(Error{ErrorCode::UnknownName, "stack.release", "no release of " + base->id + " is known as \"" + stack.release + "\"",
-                                     base->releases.empty() ? "null: nothing is known of its releases" : "one of " + listed(idsOf(base->releases))});
+                                     base->releases.empty() ? "null: nothing is known of its releases, only of " + stacksWithReleases(catalogue) : "one of " + listed(idsOf(base->releases))});
     return withOverrides(slowedBy(*base, release->time(isMoe)), stack.overrides);
 }
 

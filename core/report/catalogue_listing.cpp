@@ -102,6 +102,18 @@ CatalogueListing linkListing(const Catalogue &catalogue)
     return listing;
 }
 
+CatalogueListing stackListing(const Catalogue &catalogue)
+{
+    CatalogueListing listing{"stacks", {{"id", "id"}, {"name", "name"}, {"releases", "releases"}}, {}};
+    for (const StackSpec &stack : catalogue.stacks) {
+        std::string releases;
+        for (const StackRelease &release : stack.releases)
+            releases += (releases.empty() ? "" : ", ") + release.id;
+        listing.rows.push_back({stack.id, stack.name, releases.empty() ? Cell() : Cell(releases)});
+    }
+    return listing;
+}
+
 CatalogueListing priceListing(const Catalogue &catalogue)
 {
     CatalogueListing listing{"prices", {{"what", "what"}, {"id", "id"}, {"usd", "$"}, {"unit", "per"}, {"source", "source"}}, {}};

@@ -39,6 +39,7 @@ struct CatalogueListing {
 [[nodiscard]] CatalogueListing gpuListing(const Catalogue &catalogue);
 [[nodiscard]] CatalogueListing modelListing(const Catalogue &catalogue);
 [[nodiscard]] CatalogueListing linkListing(const Catalogue &catalogue);    // round trips between regions
+[[nodiscard]] CatalogueListing stackListing(const Catalogue &catalogue);   // training frameworks and their known releases
 [[nodiscard]] CatalogueListing priceListing(const Catalogue &catalogue);   // GPUs by the hour, egress and power by region
 
 [[nodiscard]] std::string listingTable(const CatalogueListing &listing);

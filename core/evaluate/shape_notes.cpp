@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/shape_notes.h"
+
+#include "core/cost/layer_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kGrid = 8;        // elements of 16 bits in a piece of 16 bytes
+
+std::string nearest(double elements)
+{
+    return std::to_string(std::llround(kGrid * std::ceil(elements / kGrid)));
+}
+
+} // namespace
+
+void addShapeNotes(std::vector<Problem> &problems, const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    if (plan.profile || workload.layout.runs.empty())
+        return;
+    const ModelSpec &model = workload.model;
+    const GpuSpec &gpu = workload.gpu({workload.layout.runs.front().datacenter, workload.layout.runs.front().pool});
+    const Precision products = plan.workload.precision, attention = std::min(products, Precision::Bf16);
+    const auto note = [&](Precision precision, double elements, const std::string &what, const char *effect, const char *where) {
+        if (elements > 0 && !isOnGrid(gpu, precision, elements))
+            problems.push_back({Severity::Note, what + " of " + std::to_string(std::llround(elements)) + " do not divide into 16 bytes: " + effect + " (derived, no run was fitted). "
+                                    + nearest(elements) + " would", where, {}});
+    };
+    const bool isLatent = model.attention == AttentionKind::Latent;
+    const double head = isLatent ? model.latent.nopeDim + model.latent.ropeDim : model.headDim;
+    if (!workload.stack.flashAttention) {
+        note(attention, head, "Heads", "both products of attention leave the tensor cores", "workload.model");
+        note(attention, plan.workload.sequenceLength, "Rows of scores, as long as the sequence,", "both products of attention leave the tensor cores", "workload.sequence_length");
+    }
+    note(products, model.hidden, "Hidden sizes", "matrices are loaded in smaller pieces", "workload.model");
+    if (model.ffn > 0 && model.ffn % plan.parallelism.tensor == 0)
+        note(products, double(model.ffn) / plan.parallelism.tensor, "Shards of the MLP", "matrices are loaded in smaller pieces", "parallelism.tensor");
+}
+
+} // namespace trainyard
