@@ -6,6 +6,7 @@
 #include "core/cost/gemm.h"
 #include "core/cost/layer_cost.h"
 #include "core/placement/place.h"
+#include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
 
 #include <QtTest>
@@ -22,16 +23,8 @@ Plan classic(int hidden, int heads)
 {
     Plan plan = oneSite(1, 1);
     plan.cluster.datacenters = {site("a", 1, "a100-sxm-80gb")};
-    ModelSpec model;
-    model.name = "classic";
-    model.layers = 4;
-    model.hidden = hidden;
-    model.heads = model.kvHeads = heads;
-    model.headDim = hidden / heads;
-    model.ffn = 4 * hidden;
-    model.vocab = 51200;
     plan.workload.model.clear();
-    plan.workload.inlineModel = model;
+    plan.workload.inlineModel = classicModel(hidden, heads);
     plan.workload.sequenceLength = 2048;
     plan.workload.precision = Precision::Fp16;
     plan.parallelism.tensor = 1;

@@ -4,6 +4,7 @@
 #include "core/ladder/rungs.h"
 #include "core/plan/plan_io.h"
 #include "core/workload/resolve_model.h"
+#include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
 
 #include <QtTest>
@@ -16,16 +17,8 @@ namespace {
 Plan classic(int hidden, int heads)
 {
     Plan plan = oneSite(1, 1);
-    ModelSpec model;
-    model.name = "classic";
-    model.layers = 4;
-    model.hidden = hidden;
-    model.heads = model.kvHeads = heads;
-    model.headDim = hidden / heads;
-    model.ffn = 4 * hidden;
-    model.vocab = 51200;
     plan.workload.model.clear();
-    plan.workload.inlineModel = model;
+    plan.workload.inlineModel = classicModel(hidden, heads);
     plan.workload.sequenceLength = 2048;
     plan.stack.name = "megatron-lm-2021";
     return plan;
