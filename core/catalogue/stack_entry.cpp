@@ -36,6 +36,7 @@ constexpr StackField kStackFields[] = {
     {"gathers_by_tensor", nullptr, &StackSpec::gathersByTensor, kShare},
     {"gathers_to_recompute", nullptr, &StackSpec::gathersToRecompute, kShare},
     {"rank_copy_us", &StackSpec::rankCopyUs, nullptr, {0, 1e4}},
+    {"live_parameters", &StackSpec::liveParameters, nullptr, {0, 1e15}},
     {"gradient_bytes", &StackSpec::gradientBytes, nullptr, {0, 8}},
     {"async_tensor", nullptr, &StackSpec::asyncTensor, kShare},
     {"float8_rowwise", nullptr, &StackSpec::float8Rowwise, kShare},

@@ -2,6 +2,7 @@
 #include "core/cost/layer_cost.h"
 
 #include "core/cost/layer_timer_internal.h"
+#include "core/cost/shard_traffic.h"
 #include "core/ladder/recompute.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
@@ -129,46 +130,9 @@ void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
     cost.inputGrad.expert += there + back;
 }
 
-/// Elements of one layer on one GPU, before data parallelism shards them.
-struct LayerElements { double dense = 0, experts = 0; };
-
-LayerElements layerElements(const Workload &workload, bool expertLayer)
+LayerCompute computeOf(const LayerTimer &timer, Recompute recompute)
 {
-    const LayerParameters parameters = layerParameters(workload.model, expertLayer);
-    const Parallelism &p = workload.plan->parallelism;
-    return {(parameters.total() - parameters.experts) / p.tensor, parameters.experts / (p.expert * p.expertTensor)};
-}
-
-/// Weight matrices of a layer that a framework without flat parameters exchanges one by one: attention's two, the MLP's two.
-constexpr double kMatricesOfLayer = 4;
-
-/// ZeRO-2 scatters a layer's gradients after its backward, ZeRO-3 gathers its weights before forward and before backward
-/// too, while the neighbour computes. In a pipeline runs of micro-batches exchange instead (shard_exchange).
-void addShardTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements, double matrices)
-{
-    const StackSpec &stack = workload.stack;
-    const double weight = weightBytes(workload.plan->workload.precision);
-    const bool gathers = workload.plan->parallelism.zeroStage >= 3;
-    const double pieces = stack.gathersByTensor ? matrices : 1;
-    const auto inPieces = [&](auto &&collective, double bytesPerElement) {
-        const auto of = [&](double count, const RankGroup &group) {
-            return (collective(Bytes{bytesPerElement * count / pieces}, group) + microseconds(group.ranks > 1 ? stack.rankCopyUs * group.ranks : 0)) * pieces;
-        };
-        return of(elements.dense, site.data) + (elements.experts > 0 ? of(elements.experts, site.expertData) : Seconds{});
-    };
-    const Seconds gather = gathers ? inPieces(allGatherTime, weight) : Seconds{}, scatter = inPieces(reduceScatterTime, stack.gradientBytes);
-    const bool gathersAgain = gathers && stack.gathersToRecompute && workload.plan->memory.recompute == Recompute::Full;
-    const auto add = [&](OpSplit &split, Seconds traffic, Seconds compute, double overlap) {
-        const Seconds hidden = std::min(traffic, compute * overlap);
-        split.data += traffic - hidden;
-        split.compute += hidden * stack.overlapSlowdown;
-    };
-    const Seconds backward = timer.inputGrad.total() + timer.weightGrad.total();
-    add(cost.forward, gather, timer.forward.total(), stack.parameterOverlap);
-    add(cost.inputGrad, gather, backward, stack.parameterOverlap);
-    add(cost.inputGrad, scatter, backward - std::min(backward, gather), stack.gradientOverlap);
-    if (gathersAgain)
-        cost.recompute.data = gather - std::min(gather, timer.forward.total() * stack.parameterOverlap);
+    return {timer.forward.total(), timer.inputGrad.total() + timer.weightGrad.total(), recompute == Recompute::Full};
 }
 
 /// Weights come before forward and backward where they lie off the GPU, gradients leave after backward, while the
@@ -286,7 +250,7 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
         traffic.inputGrad.compute += routing;
     }
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, timer, workload, site, elements, kMatricesOfLayer);
+        addShardTraffic(traffic, computeOf(timer, workload.plan->memory.recompute), workload, site, layerPieces(workload, expertLayer));
     addStateTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);
 }
@@ -325,7 +289,7 @@ ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
     if (timer.tensor > 1)
         traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes{bytes * timer.element / 2}, site.tensor) : allReduceTime(Bytes{bytes * timer.element / 2}, site.tensor);
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, timer, workload, site, {elements, 0}, 1);
+        addShardTraffic(traffic, computeOf(timer, Recompute::None), workload, site, {{LayerElements{elements, 0}}, 1});
     return timer.finish(traffic, Recompute::None);
 }
 
@@ -349,7 +313,7 @@ ChunkCost headCost(const Workload &workload, const LayerSite &site)
         traffic.forward.tensor += allReduceTime(Bytes{8 * timer.tokens}, site.tensor);   // row maxima and sums
     }
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, timer, workload, site, {elements, 0}, 1);
+        addShardTraffic(traffic, computeOf(timer, Recompute::None), workload, site, {{LayerElements{elements, 0}}, 1});
     return timer.finish(traffic, Recompute::None);
 }
 

@@ -334,7 +334,7 @@ TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
     if (!workload.plan->profile)   // of which nothing hides
         tail.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
                                          * std::max(0.0, 1 - workload.stack.overlapSlowdown));
-    tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * workload.stack.parameterOverlap) + stage.exchange);
+    tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap)) + stage.exchange);
     tail.optimizer = toNanoseconds(stage.optimizer);
     return tail;
 }

@@ -56,7 +56,8 @@ struct StackSpec {
     double pipelineOverlap = 0;            // share of a local boundary transfer hidden under compute
     double gradientOverlap = 0;            // share of backward under which the data-parallel reduction may hide
     double parameterOverlap = 0;           // share of compute under which the ZeRO all-gather may hide
-    double rankCopyUs = 0;                 // of a gather or scatter into a list of tensors, for each rank: one small copy
+    double rankCopyUs = 0;                 // of a gather or scatter into a list of tensors, for each rank: the host launches one small copy
+    double liveParameters = 0;             // weights gathered by tensor: with one at work of so many elements none is fetched ahead (0: any)
     double overlapSlowdown = 0;            // compute lost per second of communication that runs beside it
     double expertOverheadUs = 0;           // of one expert layer, each way: the host waits to learn where tokens go
     double microBatchOverheadUs = 0;       // host work of one micro-batch on one stage, each way

@@ -4,6 +4,7 @@
 #include "core/cost/collectives.h"
 #include "core/cost/iteration_costs.h"
 #include "core/cost/layer_cost.h"
+#include "core/cost/shard_traffic.h"
 #include "core/evaluate/estimate.h"
 #include "core/memory/stage_states.h"
 #include "core/placement/place.h"
@@ -13,6 +14,7 @@
 #include <QtTest>
 
 #include <cmath>
+#include <vector>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -81,6 +83,7 @@ private slots:
     void exchangesFitOnTheirWay();
     void theClosedFormKnowsTheRuns();
     void deepSpeedGathersMatrixByMatrixAndOnceMoreToRecompute();
+    void aGatherHidesBehindTheTurnBefore();
     void withOneChunkAStageShardedGradientsCostWhatShardedStatesDo();
     void gradientsOfTwoChunksLieWhole();
     void withOneChunkAStageTheFullGradientsStay();
@@ -197,7 +200,27 @@ void TestShardRuns::deepSpeedGathersMatrixByMatrixAndOnceMoreToRecompute()
     QCOMPARE(layer(plan).recompute.data.value, 0.0);
     plan.memory.recompute = Recompute::Full;
     QCOMPARE(layer(plan).recompute.data.value, layer(plan).forward.data.value);
+    // The matrix that backward begins with is there still, so its gather is saved: of a size where nothing may stay it is not.
+    QVERIFY(layer(with(plan, "live_parameters", 1)).inputGrad.data.value > layer(plan).inputGrad.data.value);
     QCOMPARE(layer(with(plan, "gathers_to_recompute", 0)).recompute.data.value, 0.0);
+}
+
+/// Turns of 3, 1, 4 and 4 elements take g to gather and 1 to work, each element. Fetched ahead: min(3g, 4) behind the last turn,
+/// min(g, 3), min(4g, 1) and min(4g, 4) behind the first three; launching always shows.
+void TestShardRuns::aGatherHidesBehindTheTurnBefore()
+{
+    const auto shown = [](double g, double live) {
+        std::vector<GatheredWeights> turns;
+        for (const double elements : {3.0, 1.0, 4.0, 4.0})
+            turns.push_back({elements, Seconds{g * elements}, Seconds{0.25}});
+        const GatherTimes times = gatherTimes(turns, Seconds{12}, live);
+        return times.shown.value + times.hidden.value == 12 * g + 1 ? times.shown.value : -1;   // nothing is lost
+    };
+    QCOMPARE(shown(0.25, 0), 1.0);                                     // all fits behind the turn before
+    QCOMPARE(shown(1, 0), 1 + 12 - (3 + 1 + 1 + 4.0));
+    QCOMPARE(shown(10, 0), 1 + 120 - 12.0);                            // no more hides than there is work
+    QCOMPARE(shown(1, 4), 1 + 12 - (1 + 1.0));                         // beside four elements nothing is fetched
+    QCOMPARE(shown(1, 1), 1 + 12.0);
 }
 
 void TestShardRuns::withOneChunkAStageShardedGradientsCostWhatShardedStatesDo()
