@@ -5,25 +5,13 @@
 //   fit-releases OUT/stack_releases.json [DATE]
 
 #include "core/validation/release_fit.h"
+#include "tools/today.h"
 
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 
 using namespace trainyard;
-
-namespace {
-
-std::string today()
-{
-    const std::time_t now = std::time(nullptr);
-    char text[16];
-    std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-    return text;
-}
-
-} // namespace
 
 int main(int argc, char **argv)
 {

@@ -7,8 +7,8 @@
 //
 //   fit-stacks OUT/stack_times.json [--rows FILE]... [--verbose]
 #include "tools/fit_stacks/joint_fit.h"
+#include "tools/today.h"
 
-#include <ctime>
 #include <fstream>
 #include <iostream>
 
@@ -16,14 +16,6 @@ using namespace trainyard;
 using namespace fit_stacks;
 
 namespace {
-
-std::string today()
-{
-    const std::time_t now = std::time(nullptr);
-    char text[16];
-    std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-    return text;
-}
 
 OrderedJson readObject(const std::string &path)
 {

@@ -29,6 +29,11 @@ Seconds castTime(const GpuSpec &gpu, Precision precision, double elements)
     return Seconds{curve.castUs * 1e-6 + traffic * missed / (gpu.memoryGBps * 1e9 * curve.castFraction)};
 }
 
+Seconds memoryTime(const GpuSpec &gpu, Bytes moved)
+{
+    return moved / BytesPerSecond{gpu.memoryGBps * 1e9 * gpu.gemm.memoryFraction};
+}
+
 double gemmEfficiency(const GpuSpec &gpu, Precision precision, GemmShape shape)
 {
     return 2 * shape.m * shape.n * shape.k / (gpu.peakFlops(precision) * gemmTime(gpu, precision, shape).value);

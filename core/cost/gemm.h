@@ -15,6 +15,8 @@ struct GemmShape { double m = 0, n = 0, k = 0; };
 [[nodiscard]] Seconds gemmTime(const GpuSpec &gpu, Precision precision, GemmShape shape);
 /// Seconds to turn `elements` of a 16-bit operand into the narrower format of a product; 0 for 16 bits and wider.
 [[nodiscard]] Seconds castTime(const GpuSpec &gpu, Precision precision, double elements);
+/// Seconds to move so many bytes through the GPU's memory, at the share of its bandwidth that products reach.
+[[nodiscard]] Seconds memoryTime(const GpuSpec &gpu, Bytes moved);
 /// Achieved share of the dense peak, 0..1.
 [[nodiscard]] double gemmEfficiency(const GpuSpec &gpu, Precision precision, GemmShape shape);
 

@@ -210,7 +210,7 @@ void LayerTimer::accumulate(double parameters, double tensors)
 
 Seconds LayerTimer::memoryTime(double bytes) const
 {
-    return Bytes{bytes} / BytesPerSecond{m_gpu.memoryGBps * 1e9 * m_gpu.gemm.memoryFraction};
+    return trainyard::memoryTime(m_gpu, Bytes{bytes});
 }
 
 Seconds LayerTimer::hostTime(const KernelWork &work) const

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/shard_traffic.h"
 
+#include "core/cost/gemm.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -8,11 +9,6 @@
 namespace trainyard {
 
 namespace {
-
-Seconds memoryTime(const GpuSpec &gpu, Bytes moved)
-{
-    return moved / BytesPerSecond{gpu.memoryGBps * 1e9 * gpu.gemm.memoryFraction};
-}
 
 /// Passes over memory of an exchange through a list of tensors: PyTorch gathers into a zeroed buffer of its own and copies from
 /// there, and scatters from one that it fills first.
@@ -94,19 +90,19 @@ void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workloa
         split.data += shown;
         split.compute += hidden * stack.overlapSlowdown;
     };
-    Seconds scatter, gathered;
+    const std::span parts = std::span(pieces.of).first(pieces.count);
     std::array<GatheredWeights, kMostPieces> gathers;
     const std::span turns = std::span(gathers).first(pieces.count);
-    for (std::size_t i = 0; i < pieces.count; ++i) {
-        scatter += scatterOf(workload, site, pieces.of[i]);
-        turns[i] = gatherOf(workload, site, pieces.of[i]);
-    }
     const auto gatherFor = [&](OpSplit &split, Seconds behind) {
         const GatherTimes times = gatherTimes(turns, behind * stack.parameterOverlap, stack.liveParameters);
         show(split, times.shown, times.hidden);
         return times.shown + times.hidden;
     };
+    Seconds scatter, gathered;
+    for (const LayerElements &part : parts)
+        scatter += scatterOf(workload, site, part);
     if (workload.plan->parallelism.zeroStage >= 3) {
+        std::ranges::transform(parts, turns.begin(), [&](const LayerElements &part) { return gatherOf(workload, site, part); });
         gatherFor(cost.forward, compute.forward);
         if (stack.gathersToRecompute && compute.isRecomputed) {
             gatherFor(cost.recompute, compute.forward);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/stage_coster.h"
 
+#include "core/cost/gemm.h"
 #include "core/cost/token_slices.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/schedule/chunks.h"
@@ -294,7 +295,7 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
     if (isSharded && (!isInLayers || plan.parallelism.zeroStage < 3))
         result.gather = gatherTime(costs.site, plan.parallelism.zeroStage >= 3 ? atTheEnd : parameters);
     const double touched = isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
-    result.optimizer = Bytes{touched * updateTraffic(m_work)} / BytesPerSecond{costs.site.gpu->memoryGBps * 1e9 * costs.site.gpu->gemm.memoryFraction}
+    result.optimizer = memoryTime(*costs.site.gpu, Bytes{touched * updateTraffic(m_work)})
         + galoreTime(m_work, *costs.site.gpu, touched);
     if (plan.memory.parameterOffload == ParameterOffload::Ssd)
         result.weightsWritten = Bytes{touched * weightBytes(plan.workload.precision)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/wan_codec.h"
 
+#include "core/cost/gemm.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace trainyard {
 
 Seconds recodeTime(const GpuSpec &gpu, double elements, double own, double wire)
 {
-    return Bytes{elements * (own + wire) / 8} / BytesPerSecond{gpu.memoryGBps * 1e9 * gpu.gemm.memoryFraction};
+    return memoryTime(gpu, Bytes{elements * (own + wire) / 8});
 }
 
 WireBits activationBits(const Plan &plan)

@@ -10,11 +10,13 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kGrid = 8;        // elements of 16 bits in a piece of 16 bytes
-
-std::string nearest(double elements)
+/// The next length up that is on the grid.
+std::string nextOnGrid(const GpuSpec &gpu, Precision precision, double elements)
 {
-    return std::to_string(std::llround(kGrid * std::ceil(elements / kGrid)));
+    double length = std::floor(elements) + 1;
+    while (!isOnGrid(gpu, precision, length))
+        ++length;
+    return std::to_string(std::llround(length));
 }
 
 } // namespace
@@ -30,7 +32,7 @@ void addShapeNotes(std::vector<Problem> &problems, const Workload &workload)
     const auto note = [&](Precision precision, double elements, const std::string &what, const char *effect, const char *where) {
         if (elements > 0 && !isOnGrid(gpu, precision, elements))
             problems.push_back({Severity::Note, what + " of " + std::to_string(std::llround(elements)) + " do not divide into 16 bytes: " + effect + " (derived, no run was fitted). "
-                                    + nearest(elements) + " would", where, {}});
+                                    + nextOnGrid(gpu, precision, elements) + " would", where, {}});
     };
     const bool isLatent = model.attention == AttentionKind::Latent;
     const double head = isLatent ? model.latent.nopeDim + model.latent.ropeDim : model.headDim;

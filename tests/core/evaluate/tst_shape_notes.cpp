@@ -49,6 +49,7 @@ private slots:
     void everySampleIsOnTheGrid();
     void headsAndRowsOfScoresAreNamedWhereAttentionIsUnfused();
     void shardsOfTheMlpAreNamed();
+    void whatIsProposedIsOnTheGridOfTheFormat();
     void ladderOffersOnlyWhatTheStackHas();
     void fittingAPlanThatItsStackRefusesBeginsWithWhatItTakes();
 };
@@ -79,6 +80,20 @@ void TestShapeNotes::shardsOfTheMlpAreNamed()
     Plan plan = classic(8192, 64);
     plan.workload.inlineModel->ffn = 8 * 4092;   // 4,092 on each of eight ranks: pieces of 8 bytes
     QCOMPARE(notesOn(plan), 1);
+}
+
+void TestShapeNotes::whatIsProposedIsOnTheGridOfTheFormat()
+{
+    // 16 bytes are 16 elements of 8 bits: 4,088 = 8 x 511 does for 16 bits, and the next that does for 8 is 4,096
+    Plan plan = classic(8192, 64);
+    plan.workload.inlineModel->ffn = 8 * 4088;
+    QCOMPARE(notesOn(plan), 0);
+    plan.cluster.datacenters.front().pools.front().gpu = "h100-sxm-80gb";
+    plan.workload.precision = Precision::Fp8;
+    const EvaluationPtr evaluation = evaluated(plan);
+    const auto note = std::ranges::find_if(evaluation->problems, [](const Problem &p) { return p.text.find("Shards of the MLP") != std::string::npos; });
+    QVERIFY(note != evaluation->problems.end());
+    QVERIFY2(note->text.ends_with(" 4096 would"), note->text.c_str());
 }
 
 void TestShapeNotes::ladderOffersOnlyWhatTheStackHas()

@@ -71,6 +71,19 @@ std::vector<Named> sixPlans()
     return plans;
 }
 
+/// A row "plan" for each of them on each stack. `sentence`: %1 is the plan, %2 the stack.
+void addSixPlansOn(std::initializer_list<const char *> stacks, const char *sentence)
+{
+    QTest::addColumn<Plan>("plan");
+    for (const char *stack : stacks) {
+        for (const Named &named : sixPlans()) {
+            Plan plan = named.plan;
+            plan.stack.name = stack;
+            QTest::newRow(qPrintable(QString(sentence).arg(named.name, stack))) << plan;
+        }
+    }
+}
+
 double seconds(const EvaluationPtr &evaluation) { return evaluation->metrics.iterationTime.value(); }
 
 /// A transfer is rounded to a tick, and a full link shares its rate tick by tick: far below a millionth.
@@ -193,13 +206,7 @@ void TestSigns::aBetterPartNeverLengthensTheIteration()
 
 void TestSigns::recomputationTradesTimeForMemory_data()
 {
-    QTest::addColumn<Plan>("plan");
-    for (const char *stack : {"megatron-core", "megatron-lm-2021", "fsdp"})
-        for (const Named &named : sixPlans()) {
-            Plan plan = named.plan;
-            plan.stack.name = stack;
-            QTest::newRow(qPrintable(QString("the more of %1 is recomputed, the less memory and the more time it takes on %2").arg(named.name, stack))) << plan;
-        }
+    addSixPlansOn({"megatron-core", "megatron-lm-2021", "fsdp"}, "the more of %1 is recomputed, the less memory and the more time it takes on %2");
 }
 
 void TestSigns::recomputationTradesTimeForMemory()
@@ -223,13 +230,7 @@ void TestSigns::recomputationTradesTimeForMemory()
 
 void TestSigns::aHigherZeroStageNeverTakesMoreMemory_data()
 {
-    QTest::addColumn<Plan>("plan");
-    for (const char *stack : {"megatron-core", "fsdp"})
-        for (const Named &named : sixPlans()) {
-            Plan plan = named.plan;
-            plan.stack.name = stack;
-            QTest::newRow(qPrintable(QString("a higher ZeRO stage never takes more memory of %1 on %2").arg(named.name, stack))) << plan;
-        }
+    addSixPlansOn({"megatron-core", "fsdp"}, "a higher ZeRO stage never takes more memory of %1 on %2");
 }
 
 void TestSigns::aHigherZeroStageNeverTakesMoreMemory()

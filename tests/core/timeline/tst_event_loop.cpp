@@ -55,6 +55,21 @@ struct SharedLink {
     }
 };
 
+/// The first resource serves task 0 until 10, with task 1 waiting; task 2, more urgent, arrives at that instant. Tasks 3 and 4 run
+/// on a second one, 4 right after 3, from 9 to 10.
+Timeline urgentArrivalAtTheEndOfAnother(Discipline discipline)
+{
+    SharedLink link;
+    link.resource(discipline);
+    link.task(10, {}, 0);
+    link.task(10, {}, 5);
+    link.task(10, {{4, 0}}, 1);
+    link.resource();
+    link.task(9);
+    link.task(1);
+    return run(link.tasks);
+}
+
 } // namespace
 
 class TestEventLoop : public QObject {
@@ -159,15 +174,7 @@ void TestEventLoop::aFreeResourceTakesTheMostUrgentOfThoseThatHaveArrived()
 void TestEventLoop::aFreedResourceChoosesBeforeTheArrivalsOfThatInstant()
 {
     // Task 2 is more urgent, but arrives at the instant at which the first ends: task 1 has been there before.
-    SharedLink link;
-    link.resource(Discipline::Priority);
-    link.task(10, {}, 0);
-    link.task(10, {}, 5);
-    link.task(10, {{4, 0}}, 1);
-    link.resource();
-    link.task(9);
-    link.task(1);
-    const Timeline timeline = run(link.tasks);
+    const Timeline timeline = urgentArrivalAtTheEndOfAnother(Discipline::Priority);
     QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 1, 2, 3, 4}));
     QCOMPARE(timeline.start, (std::vector<Nanoseconds>{0, 10, 20, 0, 9}));
 }
@@ -175,15 +182,7 @@ void TestEventLoop::aFreedResourceChoosesBeforeTheArrivalsOfThatInstant()
 void TestEventLoop::whatGivesTurnsChoosesAfterTheArrivalsOfThatInstant()
 {
     // Task 2 is more urgent and arrives at the instant at which the first ends: task 1 lets it go first.
-    SharedLink link;
-    link.resource(Discipline::Turns);
-    link.task(10, {}, 0);
-    link.task(10, {}, 5);
-    link.task(10, {{4, 0}}, 1);
-    link.resource();
-    link.task(9);
-    link.task(1);
-    const Timeline timeline = run(link.tasks);
+    const Timeline timeline = urgentArrivalAtTheEndOfAnother(Discipline::Turns);
     QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 2, 1, 3, 4}));
     QCOMPARE(timeline.start, (std::vector<Nanoseconds>{0, 10, 20, 0, 9}));
 }
