@@ -12,7 +12,8 @@ namespace trainyard::cli {
 namespace {
 
 struct Options {
-    std::string plan, format;
+    std::string plan, format, objective = "throughput";
+    int microBatches = 0;
     std::vector<std::string> settings;
 };
 
@@ -36,7 +37,11 @@ int run(const Options &options)
         return fail(evaluation.error());
     std::vector<PartEffect> parts = partEffects(**evaluation);
     EvaluationWorkspace workspace;
-    const auto selection = selectDatacenters((*evaluation)->plan, builtinCatalogue(), workspace);
+    SelectionOptions asked;
+    asked.objective = options.objective == "cost" ? SelectionObjective::Cost : SelectionObjective::Throughput;
+    if (options.microBatches > 0)
+        asked.microBatches = options.microBatches;
+    const auto selection = selectDatacenters((*evaluation)->plan, builtinCatalogue(), workspace, {}, asked);
     const Selection *ranked = selection ? &*selection : nullptr;
     return print(options.format == "json" ? explanationJson(**evaluation, std::move(parts), ranked)
                                           : explanationTable(**evaluation, std::move(parts), ranked));
@@ -50,6 +55,9 @@ void addExplainCommand(CLI::App &app, int &exitCode)
     CLI::App *command = app.add_subcommand("explain", "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what a better part would buy, and which datacenters to use");
     command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
     addSetOption(*command, options->settings);
+    command->add_option("--objective", options->objective, "Rank datacenters by: throughput, cost")->check(CLI::IsMember({"throughput", "cost"}));
+    command->add_option("--micro-batches", options->microBatches, "Micro-batches of each pipeline in the ranking, whatever the global batch, as the paper of Atlas fixes them; 0: the global batch stays")
+        ->check(CLI::Range(0, 1'000'000));
     addFormatOption(*command, options->format, {"table", "json"});
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }

@@ -18,18 +18,6 @@ int groupsPerNode(const Workload &workload, StageSeat seat)
     return std::min(fit, workload.layout.data * p.context);
 }
 
-/// What one group (under a profile, one pipeline) has of its node pair, bytes/s. Nodes hold the replicas in the same order, so
-/// that a pair carries as many groups as the node with fewer of them; each node's NICs carry all of its own.
-double shareOfPair(const Workload &workload, int link, StageSeat from, StageSeat to)
-{
-    const auto groups = [&](StageSeat seat) {
-        return workload.plan->profile ? pipelinesPerNode(workload, seat) : groupsPerNode(workload, seat);
-    };
-    const int ofPair = std::min(groups(from), groups(to));
-    return std::min({workload.transports[std::size_t(link)].rate.value / ofPair, nicRate(workload, from).value / groups(from),
-                     nicRate(workload, to).value / groups(to)});
-}
-
 /// Pieces of a cell's transfer to or from the other nodes of the cell, each GPU of the tensor group over its own NIC.
 Nanoseconds piecesTime(const Workload &workload, StageSeat seat, double bytes, Link fabric)
 {
@@ -66,6 +54,18 @@ bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int fro
 }
 
 } // namespace
+
+/// Nodes hold the replicas in the same order, so that a pair carries as many groups as the node with fewer of them; each node's
+/// NICs carry all of its own.
+double shareOfPair(const Workload &workload, int link, StageSeat from, StageSeat to)
+{
+    const auto groups = [&](StageSeat seat) {
+        return workload.plan->profile ? pipelinesPerNode(workload, seat) : groupsPerNode(workload, seat);
+    };
+    const int ofPair = std::min(groups(from), groups(to));
+    return std::min({workload.transports[std::size_t(link)].rate.value / ofPair, nicRate(workload, from).value / groups(from),
+                     nicRate(workload, to).value / groups(to)});
+}
 
 int pipelinesPerNode(const Workload &workload, StageSeat seat)
 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/evaluate.h"
 
-#include "core/cost/cells.h"
 #include "core/cost/iteration_costs.h"
+#include "core/cost/placements.h"
 #include "core/evaluate/confidence.h"
 #include "core/evaluate/metrics.h"
 #include "core/evaluate/problems.h"
 #include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
-#include "core/placement/place.h"
 #include "core/prefill/bubble_fill.h"
 #include "core/timeline/simulator.h"
 
@@ -17,10 +16,10 @@
 
 namespace trainyard {
 
-/// One topology for each placement that `auto` compares: a drag changes durations far more often than shapes.
+/// One topology for each placement that is compared: a drag changes durations far more often than shapes.
 struct EvaluationWorkspace::State {
     SimulationWorkspace simulation;
-    std::array<TaskGraph, 2> graphs;
+    std::vector<TaskGraph> graphs;
 };
 
 EvaluationWorkspace::EvaluationWorkspace() : m_state(std::make_unique<State>()) {}
@@ -36,6 +35,11 @@ bool Evaluation::feasible() const
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Placements that are simulated for one answer, and the tasks of all of them together: of a plan with very many tasks the
+/// best few by their bounds.
+constexpr int kMostPlacements = 32;
+constexpr std::size_t kMostTasksInAll = 300'000;
 
 double millisecondsSince(Clock::time_point start)
 {
@@ -72,25 +76,27 @@ public:
 
     ExpectedAll<EvaluationPtr> run(Clock::time_point started)
     {
-        const std::vector<PlacementMode> modes = candidateModes(*m_workload.plan);
+        Placements open = placements(m_workload);
         std::optional<Candidate> best;
         std::vector<Problem> failures;
-        Layout unseated;
-        for (std::size_t i = 0; i < modes.size(); ++i) {
-            m_workload.layout = place(m_workload, modes[i]);
-            if (m_workload.layout.data == 0) {
-                if (i == 0)
-                    unseated = m_workload.layout;
-                continue;
-            }
-            formCells(m_workload);
-            auto candidate = runCandidate(m_state.graphs[i]);
+        Layout unseated = std::move(open.unseated);
+        m_state.graphs.resize(std::min(open.found.size(), std::size_t(kMostPlacements)));
+        std::size_t simulated = 0, tasks = 0;
+        for (PlacedLayout &placement : open.found) {
+            if (best && best->fits && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
+                break;
+            if (simulated == kMostPlacements || (best && tasks > kMostTasksInAll))
+                break;
+            m_workload.layout = std::move(placement.layout);
+            TaskGraph &graph = m_state.graphs[simulated++];
+            auto candidate = runCandidate(graph);
+            tasks += graph.taskCount();
             if (!candidate) {
                 if (candidate.error().code == ErrorCode::Cancelled || candidate.error().code == ErrorCode::Internal)
                     return std::unexpected(Errors{candidate.error()});
                 Problem failure = scheduleProblem(m_workload, candidate.error(), m_catalogue, m_options.offerFixes);
                 const auto isSame = [&](const Problem &known) { return known.text == failure.text; };
-                if (std::none_of(failures.begin(), failures.end(), isSame))   // both placements may fail alike
+                if (std::none_of(failures.begin(), failures.end(), isSame))   // several placements may fail alike
                     failures.push_back(std::move(failure));
                 unseated = m_workload.layout;
             } else if (!best || isBetter(*candidate, *best)) {

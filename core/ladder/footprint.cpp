@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/footprint.h"
 
-#include "core/cost/cells.h"
 #include "core/cost/iteration_costs.h"
+#include "core/cost/placements.h"
 #include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
-#include "core/placement/place.h"
 #include "core/placement/seating.h"
 #include "core/schedule/shard_exchange.h"
 #include "core/timeline/simulator.h"
@@ -15,6 +14,8 @@
 namespace trainyard {
 
 namespace {
+
+constexpr int kMostPlacements = 4;     // of either way across: those of the least bounds
 
 void addHost(Footprint &result, const Workload &workload, const std::vector<StageMemory> &stages)
 {
@@ -61,11 +62,10 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue)
     auto workload = resolve(plan, catalogue);
     if (!workload || refusesSharding(*plan, workload->stack))
         return best;
-    for (const PlacementMode mode : candidateModes(*plan)) {
-        workload->layout = place(*workload, mode);
-        if (workload->layout.data == 0 || !everyReplicaHasWork(*workload) || !expertsDivideRanks(*workload))
+    for (PlacedLayout &placement : placements(*workload, kMostPlacements).found) {
+        workload->layout = std::move(placement.layout);
+        if (!everyReplicaHasWork(*workload) || !expertsDivideRanks(*workload))
             continue;
-        formCells(*workload);
         auto costs = cost(*workload);
         if (!costs)
             continue;

@@ -15,6 +15,11 @@ struct StageSeat {
     bool operator==(const StageSeat &) const = default;
 };
 
+struct DatacenterBlock {           // contiguous stages
+    int datacenter = 0, stages = 0;
+    bool operator==(const DatacenterBlock &) const = default;
+};
+
 struct StageChunk {                // layers of one virtual stage
     int firstLayer = 0, layers = 0;
     int expertLayers = 0;          // of those

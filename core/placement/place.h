@@ -5,14 +5,32 @@
 // whole pipelines stay in a datacenter and gradients cross. Ranks fill nodes in the order tensor, context, data,
 // pipeline; a tensor group stays in one node, a replica of a stage in one pool.
 
+#include "core/placement/block_search.h"
 #include "core/placement/resolve.h"
 #include "core/schedule/chunks.h"
 
 namespace trainyard {
 
-/// The layout for one mode (not Auto). Where nothing can be seated, data is 0 and `unseated` says why; idle GPUs are
-/// counted with their reason either way.
-[[nodiscard]] Layout place(const Workload &workload, PlacementMode mode);
+/// All replicas of each block's stages in its datacenter. There have to be seats for them.
+[[nodiscard]] Layout seatBlocks(const Workload &workload, const std::vector<DatacenterBlock> &blocks, int data);
+
+/// The blocks that the plan pins. Where they cannot be seated, data is 0 and `unseated` says why; idle GPUs are counted
+/// with their reason here as everywhere.
+[[nodiscard]] Layout seatPinned(const Workload &workload);
+
+/// Data 0, and why that many replicas of stages find no seats.
+[[nodiscard]] Layout seatNothing(const Workload &workload, int data);
+
+/// What all seats together hold, and all micro-batches feed.
+[[nodiscard]] int mostReplicas(const Workload &workload);
+
+/// Whole pipelines in datacenters that can pass gradients to each other over links, filled one after another; one layout
+/// for each pair of sites to begin with, `most` in all, where there is room for more than the plan asks for. One with data 0 and
+/// the reason where there are seats for none.
+[[nodiscard]] std::vector<Layout> seatWholePipelines(const Workload &workload, int most = 24);
+
+/// Which datacenter holds how many stages of `data` replicas, and which links lead where: enough for canHoldAll().
+[[nodiscard]] SearchTimes searchRoom(const Workload &workload, int data);
 
 /// The modes that `placement.mode: auto` has to compare: one where there is only one datacenter or stages are pinned.
 [[nodiscard]] std::vector<PlacementMode> candidateModes(const Plan &plan);

@@ -30,6 +30,15 @@ Json blocksJson(const SelectionOption &option, const Cluster &cluster)
 
 } // namespace
 
+std::string searchText(const Selection &selection)
+{
+    const auto counted = [](int count, const char *one, const char *many) { return std::to_string(count) + (count == 1 ? one : many); };
+    const std::string text = counted(selection.looked, " placement", " placements") + " of contiguous stages looked at, " + std::to_string(selection.simulated)
+        + " simulated: ";
+    return text + (selection.isProven ? "by their bounds none of the others is faster or cheaper than what is listed"
+                                      : "others may still be better by their bounds");
+}
+
 std::string selectionTable(const Selection &selection)
 {
     if (!selection.nothingToSelect.empty() || selection.options.empty())
@@ -52,6 +61,7 @@ std::string selectionTable(const Selection &selection)
     std::string text = table.text();
     text += "waits for: what one more micro-batch would wait for: a stage's compute, a link, or, \"in flight\", until a stage that holds as many\n"
             "micro-batches as it may has finished one of them\n";
+    text += searchText(selection) + "\n";
     for (const std::string &remark : selection.remarks)
         text += remark + "\n";
     return text;
@@ -61,7 +71,8 @@ Json selectionObject(const Selection &selection)
 {
     if (!selection.nothingToSelect.empty())
         return nullptr;
-    Json json{{"screened", selection.screened}, {"options", Json::array()}, {"remarks", selection.remarks}};
+    Json json{{"looked_at", selection.looked}, {"screened", selection.screened}, {"simulated", selection.simulated},
+              {"proven", selection.isProven}, {"options", Json::array()}, {"remarks", selection.remarks}};
     for (const SelectionOption &option : selection.options) {
         const bool isTimed = option.seconds > 0;
         const auto timed = [&](double value) { return isTimed ? finite(value) : Json(nullptr); };

@@ -8,6 +8,8 @@
 
 namespace trainyard {
 
+/// "214 placements of contiguous stages looked at, 17 simulated: …", and whether others may still be better.
+[[nodiscard]] std::string searchText(const Selection &selection);
 [[nodiscard]] std::string selectionTable(const Selection &selection);
 
 } // namespace trainyard

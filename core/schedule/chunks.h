@@ -93,6 +93,21 @@ enum class ChunkPlacement : std::uint8_t { Loop, V, Bidirectional, Slices };
     default: return false;
     }
 }
+/// Whether the order of work is the same whatever the operations take: nothing is measured while it is made, nor chosen while
+/// it runs. Then a shorter time anywhere makes nothing later.
+[[nodiscard]] constexpr bool isFixedOrder(ScheduleKind kind)
+{
+    switch (kind) {
+    case ScheduleKind::ZbV:
+    case ScheduleKind::ZbAuto:
+    case ScheduleKind::VHalf:
+    case ScheduleKind::VMin:
+    case ScheduleKind::Chimera:
+    case ScheduleKind::Varuna:
+    case ScheduleKind::Atlas: return false;
+    default: return true;
+    }
+}
 [[nodiscard]] inline int chunksPerStage(const Plan &plan)
 {
     return chunksPerStage(plan.schedule, plan.parallelism.virtualPipeline);

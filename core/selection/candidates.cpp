@@ -1,157 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The loop of Algorithm 1. Seats instead of GPUs are divided, so that tensor groups stay whole in nodes.
+// Every data-parallel degree with every placement of its stages, by the search that also places a plan.
 #include "core/cluster/wan.h"
+#include "core/cost/placements.h"
+#include "core/cost/search_times.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan_codec.h"
-#include "core/placement/place.h"
-#include "core/schedule/chunks.h"
 #include "core/selection/candidates_internal.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
-#include <map>
-#include <numeric>
-#include <optional>
 
 namespace trainyard::selecting {
 
 namespace {
 
-struct Hop { double seconds = 0, latency = 0; };
-
-/// The orders of datacenters for one data-parallel degree.
-class OrderSearch {
-public:
-    OrderSearch(const Workload &workload, const Seating &seating, int data)
-        : m_workload(workload), m_data(data), m_used(workload.plan->cluster.datacenters.size())
-    {
-        for (std::size_t d = 0; d < m_used.size(); ++d)
-            m_holds.push_back(seating.capacity(int(d)) / data);
-    }
-
-    /// For each set of datacenters the order whose boundaries cost least: there and back, and the slowest for the pace.
-    std::vector<std::vector<DatacenterBlock>> all()
-    {
-        extend(m_workload.plan->parallelism.pipeline, {}, 0);
-        return take();
-    }
-
-    /// The datacenters in the order given; one that no link joins to the one before is passed over.
-    std::vector<std::vector<DatacenterBlock>> inOrder(const std::vector<int> &order)
-    {
-        Hop way;
-        double slowest = 0;
-        int left = m_workload.plan->parallelism.pipeline;
-        for (const int d : order) {
-            const int stages = std::min(left, m_holds[std::size_t(d)]);
-            if (stages == 0)
-                continue;
-            const std::optional<Hop> hop = m_path.empty() ? Hop{} : between(m_path.back().datacenter, d);
-            if (!hop)
-                continue;
-            m_path.push_back({d, stages});
-            way = {way.seconds + hop->seconds, way.latency + hop->latency};
-            slowest = std::max(slowest, hop->seconds);
-            left -= stages;
-            if (left == 0)
-                finish(way, slowest);
-        }
-        return take();
-    }
-
-private:
-    struct Best { double cost; std::vector<DatacenterBlock> blocks; };
-
-    void extend(int left, Hop way, double slowest)
-    {
-        if (left == 0)
-            return finish(way, slowest);
-        for (int d = 0; d < int(m_used.size()); ++d) {
-            const int stages = m_used[std::size_t(d)] ? 0 : std::min(left, m_holds[std::size_t(d)]);
-            const std::optional<Hop> hop = stages == 0 || m_path.empty() ? Hop{} : between(m_path.back().datacenter, d);
-            if (stages == 0 || !hop)
-                continue;
-            m_used[std::size_t(d)] = true;
-            m_path.push_back({d, stages});
-            extend(left - stages, {way.seconds + hop->seconds, way.latency + hop->latency}, std::max(slowest, hop->seconds));
-            m_path.pop_back();
-            m_used[std::size_t(d)] = false;
-        }
-    }
-
-    void finish(Hop way, double slowest)
-    {
-        if (handsBack() && m_path.size() > 1) {
-            const std::optional<Hop> back = between(m_path.back().datacenter, m_path.front().datacenter);
-            if (!back)
-                return;
-            way = {way.seconds + back->seconds, way.latency + back->latency};
-            slowest = std::max(slowest, back->seconds);
-        }
-        std::uint64_t set = 0;
-        for (const DatacenterBlock &block : m_path)
-            set |= std::uint64_t{1} << (block.datacenter % 64);
-        const double microBatches = double(totalMicroBatches(*m_workload.plan)) / m_data;
-        const double cost = 2 * (way.seconds + way.latency) + microBatches * slowest;
-        const auto [entry, isNew] = m_best.try_emplace(set, Best{cost, m_path});
-        if (!isNew && cost < entry->second.cost)
-            entry->second = {cost, m_path};
-    }
-
-    /// With several chunks a stage, dealt round and round, the last device hands on to the first.
-    [[nodiscard]] bool handsBack() const
-    {
-        const Plan &plan = *m_workload.plan;
-        return chunkPlacement(plan.schedule) == ChunkPlacement::Loop && chunksPerStage(plan) > 1;
-    }
-
-    [[nodiscard]] std::optional<Hop> between(int from, int to) const
-    {
-        const Plan &plan = *m_workload.plan;
-        const auto &datacenters = plan.cluster.datacenters;
-        const int link = plan.cluster.linkBetween(datacenters[std::size_t(from)].id, datacenters[std::size_t(to)].id);
-        if (link < 0)
-            return std::nullopt;
-        const WanLink &wan = plan.cluster.wanLinks[std::size_t(link)];
-        return Hop{m_workload.boundaryBytes(false) * activationBits(plan).share() / m_workload.transports[std::size_t(link)].rate.value, wan.rttMs / 2e3};
-    }
-
-    std::vector<std::vector<DatacenterBlock>> take()
-    {
-        std::vector<std::vector<DatacenterBlock>> found;
-        for (auto &[set, best] : m_best)
-            found.push_back(std::move(best.blocks));
-        return found;
-    }
-
-    const Workload &m_workload;
-    int m_data;
-    std::vector<bool> m_used;
-    std::vector<int> m_holds;              // stages of so many replicas
-    std::vector<DatacenterBlock> m_path;
-    std::map<std::uint64_t, Best> m_best;  // by set of datacenters
-};
-
-std::vector<int> sortedBy(std::size_t count, auto key)
-{
-    std::vector<int> order(count);
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {}, key);
-    return order;
-}
-
-std::vector<std::vector<DatacenterBlock>> placements(const Workload &workload, const Seating &seating, int data)
-{
-    const std::size_t count = workload.plan->cluster.datacenters.size();
-    if (count <= kMostForAllOrders)
-        return OrderSearch(workload, seating, data).all();
-    auto found = OrderSearch(workload, seating, data).inOrder(sortedBy(count, [&](int d) { return -seating.capacity(d); }));
-    auto cheap = OrderSearch(workload, seating, data).inOrder(sortedBy(count, [&](int d) { return gpuPrice(workload, d); }));
-    std::ranges::move(cheap, std::back_inserter(found));
-    return found;
-}
+constexpr int kKept = 12;              // placements of one degree, by time and by cost each
+constexpr int kVisits = 300'000;       // of datacenters by all searches together
+constexpr int kMostDegrees = 400;      // beyond, only one in so many small degrees is looked at
 
 /// tf of the slowest stage of one pipeline, wherever it finds seats.
 double slowestForward(const Workload &workload)
@@ -175,18 +41,102 @@ double slowestForward(const Workload &workload)
     return slowest;
 }
 
-PlanPtr planOf(const Workload &workload, const SelectionOption &option, const SelectionOptions &options)
+Plan openPlan(const Workload &workload, int data, const SelectionOptions &options)
 {
     Plan plan = *workload.plan;
     plan.placement.mode = PlacementMode::PipelineAcross;
     plan.placement.stages.clear();
-    for (const DatacenterBlock &block : option.blocks)
-        plan.placement.stages.push_back({plan.cluster.datacenters[std::size_t(block.datacenter)].id, block.stages, {}});
-    plan.parallelism.data = option.data();
+    plan.parallelism.data = data;
     if (options.microBatches)
-        plan.workload.globalBatch = *options.microBatches * std::max(1, plan.workload.microBatch) * option.data();
+        plan.workload.globalBatch = *options.microBatches * std::max(1, plan.workload.microBatch) * data;
+    return plan;
+}
+
+PlanPtr pinnedPlan(Plan plan, const std::vector<DatacenterBlock> &blocks)
+{
+    for (const DatacenterBlock &block : blocks)
+        plan.placement.stages.push_back({plan.cluster.datacenters[std::size_t(block.datacenter)].id, block.stages, {}});
     return std::make_shared<const Plan>(std::move(plan));
 }
+
+/// 1, 2, … most; of very many the small ones with gaps of a hundredth.
+std::vector<int> degrees(int most)
+{
+    std::vector<int> all;
+    for (int data = most; data >= 1; data -= std::max(1, int(all.size()) >= kMostDegrees ? data / 100 : 1))
+        all.push_back(data);
+    std::ranges::reverse(all);
+    return all;
+}
+
+/// The placements of one degree. Across the WAN only whole cells of replicas: Algorithm 1.
+class OfDegree {
+public:
+    OfDegree(const Workload &workload, int data, int cell, const SelectionOptions &options, const std::vector<std::array<double, 2>> &usdPerGb)
+        : m_plan(openPlan(workload, data, options)), m_data(data), m_cell(cell)
+    {
+        Workload open = workload;
+        open.plan = std::make_shared<const Plan>(m_plan);
+        m_times = searchTimes(open, data, &usdPerGb);
+        m_isWhole = data % cell == 0;
+    }
+
+    void search(Candidates &out, int visits)
+    {
+        std::vector<BoundedBlocks> found;
+        const auto take = [&](const BoundedBlocks &b) {
+            if (std::ranges::find(found, b.blocks, &BoundedBlocks::blocks) == found.end())
+                found.push_back(b);
+        };
+        for (int d = 0; d < int(m_times.holds.size()); ++d)
+            if (m_times.holds[std::size_t(d)] >= m_times.stages)
+                take(boundBlocks(m_times, {{d, m_times.stages}}));
+        LeftBound rest{0, 0};
+        if (m_isWhole)
+            rest = searchAcross(take, out.looked, visits);
+        else
+            rest = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+        const double sequences = m_plan.workload.globalBatch;
+        out.rest.push_back({rest.seconds / sequences, rest.usd / sequences});
+        for (BoundedBlocks &b : found)
+            if (b.mayFit)
+                add(out, std::move(b));
+    }
+
+private:
+    LeftBound searchAcross(const auto &take, int &looked, int visits)
+    {
+        LeftBound rest;
+        for (const bool byCost : {false, true}) {
+            const FoundBlocks found = searchBlocks(m_times, {BlockSizes::Any, byCost, kKept, visits});
+            (byCost ? rest.usd : rest.seconds) = found.rest;
+            looked += byCost ? 0 : found.looked;
+            std::ranges::for_each(found.blocks, take);
+        }
+        for (const BoundedBlocks &b : searchBlocks(m_times, {BlockSizes::Most, false, 2, visits}).blocks)
+            take(b);                   // where the others were cut
+        return rest;
+    }
+
+    void add(Candidates &out, BoundedBlocks &&b) const
+    {
+        SelectionOption option;
+        option.cell = m_isWhole ? m_cell : 1;
+        option.cells = m_data / option.cell;
+        option.leastSeconds = b.seconds;
+        option.leastUsd = b.usd;
+        option.plan = pinnedPlan(m_plan, b.blocks);
+        option.sentence = "Select " + blocksText(b.blocks, m_plan.cluster) + (m_plan.parallelism.pipeline == 1 ? " stage, " : " stages, ")
+            + std::to_string(m_data) + (m_data == 1 ? " replica" : " replicas");
+        option.blocks = std::move(b.blocks);
+        out.options.push_back(std::move(option));
+    }
+
+    Plan m_plan;
+    int m_data, m_cell;
+    bool m_isWhole;
+    SearchTimes m_times;
+};
 
 } // namespace
 
@@ -214,27 +164,23 @@ int cellFor(const Workload &workload, const SelectionOptions &options)
     return forward > 0 ? int(std::clamp(std::lround(slowest / forward), 1L, long(totalMicroBatches(plan)))) : 1;
 }
 
-std::vector<SelectionOption> candidates(const Workload &workload, int cell, const SelectionOptions &options)
+Candidates candidates(const Workload &workload, int cell, const Catalogue &catalogue, const SelectionOptions &options)
 {
     const Plan &plan = *workload.plan;
     const Seating seating(workload);
-    std::vector<SelectionOption> found;
-    const int most = options.microBatches ? std::numeric_limits<int>::max() : totalMicroBatches(plan);
-    for (int cells = 1; std::int64_t(cells) * cell <= most; ++cells) {
-        const auto blocks = placements(workload, seating, cells * cell);
-        if (blocks.empty())
-            break;
-        for (const auto &placed : blocks) {
-            SelectionOption option;
-            option.blocks = placed;
-            option.cells = cells;
-            option.cell = cell;
-            option.plan = planOf(workload, option, options);
-            option.sentence = "Select " + blocksText(placed, plan.cluster) + (plan.parallelism.pipeline == 1 ? " stage, " : " stages, ")
-                + std::to_string(option.data()) + (option.data() == 1 ? " replica" : " replicas");
-            found.push_back(std::move(option));
-        }
-    }
+    std::int64_t seats = 0;
+    for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d)
+        seats += seating.capacity(d);
+    const std::int64_t fed = options.microBatches ? std::numeric_limits<int>::max() : totalMicroBatches(plan);
+    std::vector<std::array<double, 2>> usdPerGb;
+    for (int link = 0; link < int(plan.cluster.wanLinks.size()); ++link)
+        usdPerGb.push_back(egressUsdPerGb(plan, catalogue, link));
+    const std::vector<int> all = degrees(int(std::min(seats / plan.parallelism.pipeline, fed)));
+    Candidates found;
+    if (int(all.size()) > 0 && all.back() != int(all.size()))
+        found.rest.push_back({0, 0});      // degrees left out may be anything
+    for (const int data : all)
+        OfDegree(workload, data, cell, options, usdPerGb).search(found, std::max(500, kVisits / int(all.size())));
     return found;
 }
 

@@ -6,25 +6,33 @@
 #include "core/placement/seating.h"
 #include "core/selection/selection.h"
 
-namespace trainyard::selecting {
+#include <optional>
 
-/// Up to so many datacenters every order is tried, because neighbours in the pipeline need a link; beyond, they are taken
-/// by GPUs and by price.
-inline constexpr std::size_t kMostForAllOrders = 6;
+namespace trainyard::selecting {
 
 /// Pipelines of a DP-cell for these options: see SelectionOptions::cell.
 [[nodiscard]] int cellFor(const Workload &workload, const SelectionOptions &options);
 
-/// Every feasible number of cells with every set of datacenters that can hold them, in its best order.
-[[nodiscard]] std::vector<SelectionOption> candidates(const Workload &workload, int cell, const SelectionOptions &options);
+/// A sequence takes no less, of placements that were not kept.
+struct LeftBound { double seconds = 0, usd = 0; };
 
-/// Indices of screened options, best first, by the closed form.
-struct Orders { std::vector<std::size_t> fast, cheap; };
-[[nodiscard]] Orders ordersOf(const std::vector<SelectionOption> &screened);
+struct Candidates {
+    std::vector<SelectionOption> options;   // each with its bounds
+    std::vector<LeftBound> rest;            // of everything else
+    int looked = 0;                         // whose bounds were counted
+};
 
-/// The best by either objective, the best with each datacenter, and by the objective whatever may be on the front.
-[[nodiscard]] std::vector<std::size_t> worthSimulating(const std::vector<SelectionOption> &screened, std::size_t datacenters,
-                                                       const SelectionOptions &options);
+/// Every data-parallel degree, in one datacenter and, in whole cells, across; the placements of each that have the least bounds in
+/// time and in cost.
+[[nodiscard]] Candidates candidates(const Workload &workload, int cell, const Catalogue &catalogue, const SelectionOptions &options);
+
+/// What is worth simulating next, given what has been: nothing where whatever is left is outdone, in time and cost at once, by
+/// what was simulated. First the best of the closed form by either measure and with each datacenter, then the objective's
+/// order and the other one's in turns.
+[[nodiscard]] std::optional<std::size_t> nextToSimulate(const std::vector<SelectionOption> &options, std::size_t datacenters, SelectionObjective objective);
+
+/// Whether nothing that was not simulated, nor any of `rest`, can beat what was in time or in cost.
+[[nodiscard]] bool isProven(const std::vector<SelectionOption> &options, const std::vector<LeftBound> &rest);
 
 /// Rental of the GPUs that a layout uses, USD an hour; hardware without a price pays for its power at this utilization.
 [[nodiscard]] double usdPerHour(const Workload &workload, const Layout &layout, double utilization);

@@ -48,6 +48,30 @@ int bestBy(const std::vector<SelectionOption> &options, auto isBetter)
     return best;
 }
 
+/// On the same datacenters in the same order, hardly slower and hardly dearer, if at all.
+bool isAsGood(const SelectionOption &a, const SelectionOption &b)
+{
+    constexpr double kHardly = 1.1;
+    const auto isSameSite = [](const DatacenterBlock &x, const DatacenterBlock &y) { return x.datacenter == y.datacenter; };
+    return std::ranges::equal(a.blocks, b.blocks, isSameSite) && kHardly * a.sequencesPerSecond > b.sequencesPerSecond
+        && a.usdPerMillionTokens < kHardly * b.usdPerMillionTokens;
+}
+
+/// An option stays where none before it is as good; so does what is best by either measure, or in use.
+void thin(std::vector<SelectionOption> &options, int fastest, int cheapest)
+{
+    std::vector<SelectionOption> kept;
+    for (int i = 0; i < int(options.size()); ++i) {
+        SelectionOption &option = options[std::size_t(i)];
+        const bool isKnown = std::ranges::any_of(kept, [&](const SelectionOption &better) {
+            return better.isFeasible == option.isFeasible && isAsGood(better, option);
+        });
+        if (!isKnown || option.isCurrent || i == fastest || i == cheapest)
+            kept.push_back(std::move(option));
+    }
+    options = std::move(kept);
+}
+
 /// Why the option with the datacenter is no better, by what differs between them.
 std::string whyNot(const SelectionOption &with, const SelectionOption &best, int seats)
 {
@@ -104,6 +128,7 @@ void rank(Selection &selection, const Workload &workload, int cell)
     std::ranges::stable_sort(options, [&](const SelectionOption &a, const SelectionOption &b) {
         return a.isFeasible != b.isFeasible ? a.isFeasible : byCost ? cheaper(a, b) : faster(a, b);
     });
+    thin(options, bestBy(options, faster), bestBy(options, cheaper));
     selection.bestThroughput = bestBy(options, faster);
     selection.bestCost = bestBy(options, cheaper);
     const auto now = std::ranges::find(options, true, &SelectionOption::isCurrent);

@@ -3,9 +3,10 @@
 
 #include "core/cluster/wan.h"
 #include "core/cost/cells.h"
+#include "core/cost/placements.h"
 #include "core/cost/wan_codec.h"
 #include "core/evaluate/estimate.h"
-#include "core/placement/place.h"
+#include "core/schedule/chunks.h"
 #include "core/selection/candidates_internal.h"
 
 #include <algorithm>
@@ -36,6 +37,14 @@ std::vector<DatacenterBlock> blocksOf(const Layout &layout)
     return blocks;
 }
 
+bool isAnswer(const SelectionOption &option) { return option.isSimulated && option.isFeasible; }
+
+/// Forwards and backwards of one pipeline.
+std::int64_t tasksOf(const Plan &plan)
+{
+    return std::int64_t(2) * plan.parallelism.pipeline * chunksPerStage(plan) * (totalMicroBatches(plan) / std::max(1, plan.parallelism.data.value_or(1)) + 1);
+}
+
 class Selecting {
 public:
     Selecting(Workload workload, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop, const SelectionOptions &options)
@@ -50,20 +59,26 @@ public:
         m_cell = cellFor(m_workload, m_options);
         if (auto done = addCurrent(); !done)
             return std::unexpected(done.error());
-        std::vector<SelectionOption> screened = candidates(m_workload, m_cell, m_options);
+        Candidates found = candidates(m_workload, m_cell, m_catalogue, m_options);
+        std::vector<SelectionOption> &screened = found.options;
         m_result.screened = int(screened.size());
+        m_result.looked = std::max(found.looked, m_result.screened);
         for (SelectionOption &option : screened) {
             if (m_stop.stop_requested())
                 return std::unexpected(Errors{kCancelled});
             screen(option);
         }
-        const Orders orders = ordersOf(screened);
-        for (const std::size_t i : worthSimulating(screened, m_result.plan->cluster.datacenters.size(), m_options)) {
-            if (auto done = simulate(screened[i]); !done)
+        std::int64_t tasks = 0;
+        while (m_result.simulated < m_options.mostSimulated || !std::ranges::any_of(screened, isAnswer)) {
+            const auto next = nextToSimulate(screened, m_result.plan->cluster.datacenters.size(), m_options.objective);
+            if (!next || (tasks > m_options.mostTasks && std::ranges::any_of(screened, isAnswer)) || m_result.simulated >= 2 * m_options.mostSimulated)
+                break;
+            ++m_result.simulated;
+            tasks += tasksOf(*screened[*next].plan);
+            if (auto done = simulate(screened[*next]); !done)
                 return std::unexpected(done.error());
         }
-        if (auto done = simulateUntilFeasible(screened, orders); !done)
-            return std::unexpected(done.error());
+        m_result.isProven = isProven(screened, found.rest);
         std::erase_if(screened, [](const SelectionOption &option) { return !option.isSimulated; });
         m_result.options = std::move(screened);
         if (auto done = addDataAcross(); !done)
@@ -149,7 +164,7 @@ private:
     void screen(SelectionOption &option)
     {
         m_workload.plan = option.plan;
-        m_workload.layout = place(m_workload, PlacementMode::PipelineAcross);
+        m_workload.layout = place(m_workload, PlacementMode::PipelineAcross);   // pinned
         if (m_workload.layout.data == 0) {
             option.isFeasible = false;
             option.infeasibleBecause = m_workload.layout.unseated;
@@ -195,25 +210,6 @@ private:
             usd += (forth * price[std::size_t(out)] + back * price[std::size_t(1 - out)]) / 1e9;
         }
         return option.egressUsdPerIteration = usd;
-    }
-
-    /// Memory is not screened: where the best by an objective does not fit, the next ones are tried.
-    ExpectedAll<void> simulateUntilFeasible(std::vector<SelectionOption> &screened, const Orders &orders)
-    {
-        for (const std::vector<std::size_t> *order : {&orders.fast, &orders.cheap}) {
-            int tries = 0;
-            for (const std::size_t i : *order) {
-                if (!screened[i].isSimulated && ++tries > m_options.mostSimulated)
-                    break;
-                if (!screened[i].isSimulated) {
-                    if (auto done = simulate(screened[i]); !done)
-                        return done;
-                }
-                if (screened[i].isFeasible)
-                    break;
-            }
-        }
-        return {};
     }
 
     ExpectedAll<void> simulate(SelectionOption &option)

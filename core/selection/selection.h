@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which datacenters to train in. After Algorithm 1 of Atlas (arXiv 2411.14458): for each number of DP-cells, stages are dealt
-// to the datacenters in order, as many as each can hold; infeasible numbers end the loop. All options are screened in closed
-// form (estimate.h), those that may matter are simulated, and what is shown is the simulated value. Whole pipelines in each
-// datacenter stand beside them for comparison. Call it from any one thread; docs/model.md, "Datacenter selection".
+// Which datacenters to train in. Wider than Algorithm 1 of Atlas (arXiv 2411.14458): for each data-parallel degree, and across
+// the WAN each number of whole DP-cells, every order of linked datacenters and every number of stages in each, by the search
+// that also places a plan. Bounds say what no simulation can better; the closed form (estimate.h) says what to simulate first,
+// and what is shown is the simulated value. Whole pipelines in each datacenter stand beside them for comparison. Call it from
+// any one thread; docs/model.md, "Datacenter selection".
 //
 //   const auto selection = selectDatacenters(plan, builtinCatalogue(), workspace, stop, {.objective = SelectionObjective::Cost});
 
@@ -21,12 +22,8 @@ struct SelectionOptions {
     SelectionObjective objective = SelectionObjective::Throughput;
     Auto<int> cell;                // pipelines of a DP-cell; auto: the plan's, else s/tf where the WAN is shared in turns, else 1
     Auto<int> microBatches;        // of a pipeline, as in Algorithm 1; auto: the global batch stays and gives them
-    int mostSimulated = 16;        // options, the present plan apart
-};
-
-struct DatacenterBlock {           // contiguous stages
-    int datacenter = 0, stages = 0;
-    bool operator==(const DatacenterBlock &) const = default;
+    int mostSimulated = 48;        // options, the present plan apart
+    std::int64_t mostTasks = 3'000'000;   // of all simulations together
 };
 
 struct LeftOut {
@@ -40,6 +37,7 @@ struct SelectionOption {
     int microBatches = 0;          // of the fullest pipeline
     PlanPtr plan;                  // pins the blocks; the present plan itself where isCurrent
     std::string sentence;          // for undo
+    double leastSeconds = 0, leastUsd = 0;   // of an iteration: bounds that no simulation goes below
     double screenedSeconds = 0;    // closed form
     Bound bound = Bound::Compute;  // what a micro-batch more waits for, closed form
     bool isSimulated = false;      // the rest is simulated; else from the closed form
@@ -65,7 +63,10 @@ struct Selection {
     PlanPtr plan;                  // what was asked about
     SelectionObjective objective = SelectionObjective::Throughput;
     std::vector<SelectionOption> options;   // simulated ones, feasible first, best first
-    int screened = 0;              // options looked at in closed form, at least those that were simulated
+    int looked = 0;                // placements whose bounds were counted
+    int screened = 0;              // of those in closed form, at least those that were simulated
+    int simulated = 0;             // of those; options that hardly differ from a better one are not listed
+    bool isProven = false;         // whatever was not simulated is outdone in time and in cost at once by an option that was
     int bestThroughput = -1, bestCost = -1, current = -1;   // indices of options
     std::vector<std::string> remarks;       // "Adding Oregon does not help: …"
     std::string nothingToSelect;   // why there is no choice; empty where there is

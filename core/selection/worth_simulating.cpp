@@ -1,80 +1,70 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which of the screened options the simulator is asked about.
+// Which of the screened options the simulator is asked about, and when it has been asked enough.
 #include "core/selection/candidates_internal.h"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
+#include <limits>
 
 namespace trainyard::selecting {
 
 namespace {
-
-/// How much faster and cheaper another option must be in closed form for one not to be simulated: what the form may be off
-/// (docs/model.md, "Closed forms").
-constexpr double kScreenMargin = 1.25;
-/// Options on the same datacenters that differ less than this are one to whoever chooses.
-constexpr double kAlike = 0.1;
 
 bool uses(const SelectionOption &option, std::size_t datacenter)
 {
     return std::ranges::find(option.blocks, int(datacenter), &DatacenterBlock::datacenter) != option.blocks.end();
 }
 
-/// The same datacenters, and hardly another number of replicas.
-bool isAlike(const SelectionOption &a, const SelectionOption &b)
+double sequences(const SelectionOption &option) { return option.plan->workload.globalBatch; }
+
+/// A simulated option is both as fast and as cheap as this can be at best.
+bool isOutdone(const std::vector<SelectionOption> &options, const LeftBound &least)
 {
-    const auto isSameSite = [](const DatacenterBlock &x, const DatacenterBlock &y) { return x.datacenter == y.datacenter; };
-    const auto isNear = [](double x, double y) { return std::abs(x - y) < kAlike * std::max(x, y); };
-    return std::ranges::equal(a.blocks, b.blocks, isSameSite) && isNear(a.sequencesPerSecond, b.sequencesPerSecond)
-        && isNear(a.usdPerMillionTokens, b.usdPerMillionTokens);
+    return std::ranges::any_of(options, [&](const SelectionOption &o) {
+        return o.isSimulated && o.isFeasible && o.seconds <= least.seconds * sequences(o) && o.usdPerIteration <= least.usd * sequences(o);
+    });
+}
+
+LeftBound leastOf(const SelectionOption &option)
+{
+    return {option.leastSeconds / sequences(option), option.leastUsd / sequences(option)};
+}
+
+/// By the closed form; what it cannot say is last.
+double rate(const SelectionOption &option, bool byCost)
+{
+    if (option.screenedSeconds <= 0)
+        return std::numeric_limits<double>::infinity();
+    return byCost ? option.usdPerMillionTokens : 1 / option.sequencesPerSecond;
 }
 
 } // namespace
 
-Orders ordersOf(const std::vector<SelectionOption> &screened)
+std::optional<std::size_t> nextToSimulate(const std::vector<SelectionOption> &options, std::size_t datacenters, SelectionObjective objective)
 {
-    Orders orders;
-    for (std::size_t i = 0; i < screened.size(); ++i)
-        if (screened[i].screenedSeconds > 0)
-            orders.fast.push_back(i);
-    orders.cheap = orders.fast;
-    std::ranges::stable_sort(orders.fast, std::greater{}, [&](std::size_t i) { return screened[i].sequencesPerSecond; });
-    std::ranges::stable_sort(orders.cheap, {}, [&](std::size_t i) { return screened[i].usdPerMillionTokens; });
-    return orders;
+    const auto best = [&](bool byCost, auto isAsked) -> std::optional<std::size_t> {
+        std::optional<std::size_t> found;
+        for (std::size_t i = 0; i < options.size(); ++i)
+            if (isAsked(options[i]) && (!found || rate(options[i], byCost) < rate(options[*found], byCost)))
+                found = i;
+        return found;
+    };
+    const auto isNew = [](const auto &found, const auto &list) { return found && !list[*found].isSimulated; };
+    const bool wantsCost = objective == SelectionObjective::Cost;
+    for (const bool byCost : {wantsCost, !wantsCost})
+        if (const auto first = best(byCost, [](const SelectionOption &) { return true; }); isNew(first, options))
+            return first;
+    for (std::size_t d = 0; d < datacenters; ++d)
+        if (const auto first = best(wantsCost, [&](const SelectionOption &o) { return uses(o, d); }); isNew(first, options))
+            return first;
+    const auto isOpen = [&](const SelectionOption &o) { return !o.isSimulated && !isOutdone(options, leastOf(o)); };
+    const auto simulated = std::ranges::count_if(options, &SelectionOption::isSimulated);
+    return best(simulated % 2 == 0 ? wantsCost : !wantsCost, isOpen);
 }
 
-std::vector<std::size_t> worthSimulating(const std::vector<SelectionOption> &screened, std::size_t datacenters, const SelectionOptions &options)
+bool isProven(const std::vector<SelectionOption> &options, const std::vector<LeftBound> &rest)
 {
-    const Orders orders = ordersOf(screened);
-    const std::vector<std::size_t> &order = options.objective == SelectionObjective::Cost ? orders.cheap : orders.fast;
-    std::vector<std::size_t> chosen;
-    const auto choose = [&](std::size_t i) {
-        if (std::ranges::find(chosen, i) == chosen.end())
-            chosen.push_back(i);
-    };
-    if (order.empty())
-        return chosen;
-    choose(orders.fast.front());
-    choose(orders.cheap.front());
-    for (std::size_t d = 0; d < datacenters; ++d) {
-        const auto with = std::ranges::find_if(order, [&](std::size_t i) { return uses(screened[i], d); });
-        if (with != order.end())
-            choose(*with);
-    }
-    for (const std::size_t i : order) {
-        if (int(chosen.size()) >= options.mostSimulated)
-            break;
-        const SelectionOption &option = screened[i];
-        const bool isOutdone = std::ranges::any_of(order, [&](std::size_t j) {
-            return screened[j].sequencesPerSecond >= kScreenMargin * option.sequencesPerSecond
-                && kScreenMargin * screened[j].usdPerMillionTokens <= option.usdPerMillionTokens;
-        });
-        const bool isKnown = std::ranges::any_of(chosen, [&](std::size_t j) { return isAlike(option, screened[j]); });
-        if (!isOutdone && !isKnown)
-            choose(i);
-    }
-    return chosen;
+    return std::ranges::all_of(rest, [&](const LeftBound &least) { return isOutdone(options, least); })
+        && std::ranges::all_of(options, [&](const SelectionOption &o) { return o.isSimulated || isOutdone(options, leastOf(o)); });
 }
 
 } // namespace trainyard::selecting

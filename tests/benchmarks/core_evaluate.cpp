@@ -3,6 +3,7 @@
 #include "core/cluster/edits.h"
 #include "core/evaluate/estimate.h"
 #include "core/evaluate/evaluate.h"
+#include "core/cost/placements.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"
 #include "core/selection/selection.h"

@@ -2,7 +2,7 @@
 // What a layer, the embedding and the head cost, against the equations of docs/model.md "Layers" and trends that hold for any GPU.
 #include "core/cost/layer_cost.h"
 #include "core/cost/stage_coster.h"
-#include "core/placement/place.h"
+#include "core/cost/placements.h"
 #include "tests/support/plans.h"
 
 #include <QtTest>

@@ -7,7 +7,7 @@
 #include "core/cost/shard_traffic.h"
 #include "core/evaluate/estimate.h"
 #include "core/memory/stage_states.h"
-#include "core/placement/place.h"
+#include "core/cost/placements.h"
 #include "core/plan/plan_io.h"
 #include "tests/support/plans.h"
 

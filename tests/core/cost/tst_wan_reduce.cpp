@@ -2,7 +2,7 @@
 #include "core/cost/wan_reduce.h"
 
 #include "core/cost/stage_coster.h"
-#include "core/placement/place.h"
+#include "core/cost/placements.h"
 #include "core/workload/model_math.h"
 
 #include <QTest>

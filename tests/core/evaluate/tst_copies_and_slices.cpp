@@ -3,7 +3,7 @@
 #include "core/cost/op_split.h"
 #include "core/cost/token_slices.h"
 #include "core/evaluate/evaluation.h"
-#include "core/placement/place.h"
+#include "core/cost/placements.h"
 #include "core/plan/plan_io.h"
 
 #include <QTest>

@@ -2,7 +2,7 @@
 #include "core/evaluate/estimate.h"
 
 #include "core/cost/cells.h"
-#include "core/placement/place.h"
+#include "core/cost/placements.h"
 
 #include <QtTest>
 

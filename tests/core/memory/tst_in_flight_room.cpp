@@ -2,7 +2,7 @@
 // How many micro-batches fit between forward and backward.
 #include "core/memory/in_flight_room.h"
 
-#include "core/placement/place.h"
+#include "core/cost/placements.h"
 #include "tests/support/plans.h"
 
 #include <QTest>

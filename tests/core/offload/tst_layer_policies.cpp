@@ -4,7 +4,7 @@
 #include "core/ladder/activation_policies.h"
 #include "core/offload/layer_policy.h"
 #include "core/offload/paths.h"
-#include "core/placement/place.h"
+#include "core/cost/placements.h"
 #include "tests/core/offload/policy_plans.h"
 
 #include <QTest>

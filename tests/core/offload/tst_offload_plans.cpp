@@ -2,7 +2,7 @@
 // Activation offloading from plan to metrics.
 #include "core/hardware/network_spec.h"
 #include "core/offload/paths.h"
-#include "core/placement/place.h"
+#include "core/cost/placements.h"
 #include "core/timeline/analysis.h"
 #include "tests/core/offload/drive_plans.h"
 #include "tests/core/offload/paper_plans.h"

@@ -3,7 +3,7 @@
 // recompute part of a stage.
 #include "core/cost/iteration_costs.h"
 #include "core/memory/chunk_memory.h"
-#include "core/placement/place.h"
+#include "core/cost/placements.h"
 #include "core/schedule/chunks.h"
 #include "tests/core/offload/drive_plans.h"
 

@@ -143,7 +143,7 @@ void TestSelection::stagesPerDatacenterAreGpusOverThoseOfAStage()
     const Selection selection = selected(measured({12, 8, 4}, 4, 24), {.mostSimulated = 1000});
     const SelectionOption *alone = withBlocks(selection, {{0, 4}}, 3);
     QVERIFY(alone);
-    QVERIFY(withBlocks(selection, {{0, 3}, {1, 1}}, 4) || withBlocks(selection, {{1, 2}, {0, 2}}, 4));
+    QVERIFY(std::ranges::any_of(selection.options, [](const SelectionOption &o) { return o.data() == 4 && o.blocks.size() > 1; }));
     for (const SelectionOption &option : selection.options) {
         int stages = 0;
         for (const DatacenterBlock &block : option.blocks) {
@@ -306,13 +306,13 @@ void TestSelection::cellsAreWholeAndGivenByThePlan()
     // data-parallel degree = Dn · Dc
     Plan plan = measured({24, 24}, 4, 48);
     plan.wan.cell = 4;
-    for (const SelectionOption &option : selected(plan).options)
-        QVERIFY(option.blocks.empty() || (option.cell == 4 && option.data() % 4 == 0));
+    for (const SelectionOption &option : selected(plan).options)   // in one datacenter no WAN asks for cells
+        QVERIFY(option.blocks.size() < 2 || (option.cell == 4 && option.data() % 4 == 0));
     // auto, in turns: C = s/tf = 3 on the slowest link
     plan = measured({24, 24}, 4, 48, 3.1);
     plan.wan.sharing = WanSharing::Temporal;
     for (const SelectionOption &option : selected(plan).options)
-        QVERIFY(option.blocks.empty() || option.isCurrent || option.cell == 3);
+        QVERIFY(option.blocks.size() < 2 || option.isCurrent || option.cell == 3);
 }
 
 void TestSelection::theGlobalBatchStaysUnlessMicroBatchesAreFixed()

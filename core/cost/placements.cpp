@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/placements.h"
+
+#include "core/cost/cells.h"
+#include "core/cost/search_times.h"
+#include "core/placement/place.h"
+#include "core/placement/seating.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace trainyard {
+
+namespace {
+
+/// Fewer replicas leave more room for stages, so that what can be held is found by halving.
+int mostThatHold(const Workload &workload, int most)
+{
+    int holds = 0;
+    while (holds < most) {
+        const int middle = holds + (most - holds + 1) / 2;
+        if (canHoldAll(searchRoom(workload, middle)))
+            holds = middle;
+        else
+            most = middle - 1;
+    }
+    return holds;
+}
+
+void addPipelinesAcross(Placements &out, const Workload &workload, int most)
+{
+    const Plan &plan = *workload.plan;
+    const auto addOne = [&](Layout layout) {
+        if (layout.data > 0)
+            out.found.push_back({std::move(layout), 0, true});
+        else
+            out.unseated = std::move(layout);
+    };
+    if (!plan.placement.stages.empty())
+        return addOne(seatPinned(workload));
+    int data = plan.parallelism.data.value_or(mostReplicas(workload));
+    SearchTimes room = searchRoom(workload, std::max(1, data));
+    if (data > 0 && !canHoldAll(room)) {
+        data = plan.parallelism.data ? 0 : mostThatHold(workload, data - 1);
+        room = searchRoom(workload, std::max(1, data));
+    }
+    if (data == 0)
+        return addOne(seatNothing(workload, std::max(1, plan.parallelism.data.value_or(1))));
+    const auto isOpen = [](int stages) { return stages > 0; };
+    if (std::ranges::count_if(room.holds, isOpen) == 1) {
+        const auto only = std::ranges::find_if(room.holds, isOpen);
+        return addOne(seatBlocks(workload, {{int(only - room.holds.begin()), room.stages}}, data));
+    }
+    for (BoundedBlocks &candidate : searchBlocks(searchTimes(workload, data), {.most = most}).blocks)
+        out.found.push_back({seatBlocks(workload, candidate.blocks, data), candidate.seconds, candidate.mayFit});
+}
+
+/// One pipeline in each datacenter that holds any, by the slowest of them.
+void addWholePipelines(Placements &out, const Workload &workload, int most)
+{
+    std::vector<Layout> layouts = seatWholePipelines(workload, most);
+    if (layouts.front().data == 0) {
+        if (out.found.empty() && out.unseated.unseated.empty())
+            out.unseated = std::move(layouts.front());
+        return;
+    }
+    SearchTimes times;
+    if (layouts.size() > 1 || !out.found.empty())
+        times = searchTimes(workload, 1);
+    for (Layout &layout : layouts) {
+        double bound = 0;
+        times.microBatches = times.fewest = totalMicroBatches(*workload.plan) / layout.data;
+        for (const PipelineClass &c : layout.classes)
+            if (!times.sites.empty())
+                bound = std::max(bound, boundBlocks(times, {{c.seats.front().datacenter, times.stages}}).seconds);
+        out.found.push_back({std::move(layout), bound, true});
+    }
+}
+
+Placements seated(const Workload &workload, const std::vector<PlacementMode> &modes, int most)
+{
+    Placements result;
+    for (const PlacementMode mode : modes) {
+        if (mode == PlacementMode::PipelineAcross)
+            addPipelinesAcross(result, workload, most);
+        else
+            addWholePipelines(result, workload, most);
+    }
+    std::ranges::stable_sort(result.found, {}, [](const PlacedLayout &p) { return std::tuple(!p.mayFit, p.bound); });
+    return result;
+}
+
+} // namespace
+
+Placements placements(const Workload &workload, int most)
+{
+    Placements result = seated(workload, candidateModes(*workload.plan), most);
+    if (workload.plan->wan.sharing != WanSharing::Temporal)
+        return result;
+    Workload scratch = workload;
+    for (PlacedLayout &placement : result.found) {
+        scratch.layout = std::move(placement.layout);
+        formCells(scratch);
+        placement.layout = std::move(scratch.layout);
+    }
+    return result;
+}
+
+Layout place(const Workload &workload, PlacementMode mode)
+{
+    Placements all = seated(workload, {mode}, 1);
+    return all.found.empty() ? std::move(all.unseated) : std::move(all.found.front().layout);
+}
+
+} // namespace trainyard

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/search_times.h"
+
+#include "core/cost/stage_coster.h"
+#include "core/cost/wan_codec.h"
+#include "core/cost/wan_path.h"
+#include "core/cost/wan_traffic.h"
+#include "core/hardware/power_spec.h"
+#include "core/memory/in_flight_room.h"
+#include "core/placement/place.h"
+#include "core/placement/seating.h"
+#include "core/schedule/chunks.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+/// Pairs hide their exchange with experts, offload hides behind compute, gathers of weights hide behind it too.
+double least(const OpSplit &op, bool isPaired)
+{
+    return (op.compute + op.tensor + op.context).value + (isPaired ? 0 : op.expert.value);
+}
+
+/// Two pools of one datacenter, or of two with the same fabric, whose GPUs cost a stage the same.
+bool isSamePool(const Pool &a, const Pool &b)
+{
+    return a.gpusPerNode == b.gpusPerNode && a.gpu == b.gpu && a.usdPerGpuHour == b.usdPerGpuHour && a.inlineGpu == b.inlineGpu && a.ssd == b.ssd
+        && a.host == b.host;
+}
+
+/// Pools of which none is as the one before.
+std::vector<int> unlikePools(const std::vector<Pool> &pools)
+{
+    std::vector<int> unlike;
+    for (int p = 0; p < int(pools.size()); ++p)
+        if (unlike.empty() || !isSamePool(pools[std::size_t(unlike.back())], pools[std::size_t(p)]))
+            unlike.push_back(p);
+    return unlike;
+}
+
+class Bounds {
+public:
+    Bounds(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
+        : m_workload(workload), m_plan(*workload.plan), m_usdPerGb(usdPerGb), m_data(data), m_times(searchRoom(workload, data))
+    {
+        m_workload.layout = {};
+        m_workload.layout.data = data;
+        m_workload.layout.chunks = splitLayers(workload.model, m_plan.parallelism.pipeline, chunksPerStage(m_plan),
+                                               chunkPlacement(m_plan.schedule), m_plan.placement.layers);
+    }
+
+    SearchTimes run()
+    {
+        const int total = totalMicroBatches(m_plan), chunks = programChunks(m_plan), copies = modelCopies(m_plan.schedule);
+        const ChunkPlacement placement = chunkPlacement(m_plan.schedule);
+        const bool isSliced = placement == ChunkPlacement::Slices;
+        m_times.microBatches = (total + m_data - 1) / m_data;
+        m_times.fewest = std::max(1, total / m_data);
+        m_times.isTwoWay = placement == ChunkPlacement::Bidirectional;
+        m_times.isChain = chunks == 1 && copies == 1;
+        m_times.passes = isSliced || m_times.isTwoWay ? 1 : chunks;
+        m_times.transfers = isSliced ? 1 : std::max(1, chunks / copies);
+        m_times.isFixedOrder = isFixedOrder(m_plan.schedule);
+        m_times.waitsBetween = m_plan.schedule == ScheduleKind::GPipe;
+        addInFlight();
+        for (std::size_t d = 0; d < m_times.holds.size(); ++d) {
+            addSite(int(d));
+            addHops(int(d));
+        }
+        return std::move(m_times);
+    }
+
+private:
+    void addInFlight()
+    {
+        if (m_plan.schedule != ScheduleKind::OneFOneB && m_plan.schedule != ScheduleKind::ZbH1)
+            return;
+        const std::vector<int> none, &limits = m_plan.profile ? m_plan.profile->inFlight : none;
+        for (int s = 0; s < m_times.stages; ++s) {
+            int most = m_times.stages - s;
+            if (!limits.empty())
+                most = std::min(most, limits[limits.size() == 1 ? 0 : std::size_t(s)]);
+            m_times.inFlight.push_back(most);
+        }
+    }
+
+    void addSite(int d)
+    {
+        std::vector<StageBound> stages(m_times.holds[std::size_t(d)] > 0 ? std::size_t(m_times.stages) : 0);
+        const auto &pools = m_plan.cluster.datacenters[std::size_t(d)].pools;
+        bool isFirst = true;
+        for (const int p : unlikePools(pools)) {
+            if (stages.empty() || pools[std::size_t(p)].gpusPerNode < m_plan.parallelism.tensor)
+                continue;
+            addPool(stages, {d, p}, isFirst);
+            isFirst = false;
+        }
+        m_times.sites.push_back(std::move(stages));
+        m_times.alike.push_back(d);
+        for (int other = 0; other < d && m_times.alike.back() == d; ++other)
+            if (isAlike(other, d))
+                m_times.alike.back() = other;
+    }
+
+    void addPool(std::vector<StageBound> &stages, StageSeat seat, bool isFirst)
+    {
+        m_workload.layout.classes = {PipelineClass{0, m_data, m_times.microBatches, std::vector<StageSeat>(stages.size(), seat)}};
+        StageCoster coster(m_workload);
+        const StageCoster::Parts parts = m_plan.profile ? StageCoster::Parts{} : coster.parts(m_workload.layout.classes.front(), 0);
+        const double usd = m_usdPerGb ? usdPerReplicaSecond(m_workload, seat) * m_data : 0;
+        for (int s = 0; s < int(stages.size()); ++s) {
+            const bool isSliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices;
+            const StageBound here = m_plan.profile || isSliced ? ofChunks(coster, s) : computed(parts, s);
+            const bool mayFit = m_plan.profile || roomForMicroBatches(m_workload, s, 1) > 0;
+            StageBound &all = stages[std::size_t(s)];
+            if (isFirst) {
+                all = here;
+                all.usdPerSecond = usd;
+                all.mayFit = mayFit;
+                continue;
+            }
+            all.forward = std::min(all.forward, here.forward);
+            all.gradient = std::min(all.gradient, here.gradient);
+            all.first = std::min(all.first, here.first);
+            all.last = std::min(all.last, here.last);
+            all.late = std::max(all.late, here.late);
+            all.busy = std::min(all.busy, here.busy);
+            all.usdPerSecond = std::min(all.usdPerSecond, usd);
+            all.mayFit = all.mayFit || mayFit;
+        }
+    }
+
+    /// Of a profile, or of slices of the tokens, which go through the stages one behind the other.
+    [[nodiscard]] StageBound ofChunks(StageCoster &coster, int stage) const
+    {
+        const StageCosts costs = coster.stage(m_workload.layout.classes.front(), stage);
+        const bool isSliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices;
+        const std::size_t ofOne = isSliced ? 0 : costs.chunks.size() / std::size_t(modelCopies(m_plan.schedule));
+        StageBound bound;
+        for (std::size_t c = 0; c < costs.chunks.size(); ++c)
+            add(bound, costs.chunks[c], c, ofOne, stage > 0 && stage + 1 < m_times.stages);   // which of them is last the placement says
+        return finished(bound);
+    }
+
+    /// Of whole layers: without the host's time a chunk, recomputation by blocks and what sharded states exchange.
+    [[nodiscard]] StageBound computed(const StageCoster::Parts &parts, int stage) const
+    {
+        const auto &chunks = m_workload.layout.chunks[std::size_t(stage)];
+        const std::size_t ofOne = chunks.size() / std::size_t(modelCopies(m_plan.schedule));
+        StageBound bound;
+        for (std::size_t c = 0; c < chunks.size(); ++c) {
+            const StageChunk &chunk = chunks[c];
+            ChunkCost sum = parts.dense * (chunk.layers - chunk.expertLayers);
+            if (chunk.expertLayers > 0)
+                sum += parts.expert * chunk.expertLayers;
+            if (chunk.hasEmbedding)
+                sum += parts.embedding;
+            if (chunk.hasHead)
+                sum += parts.head;
+            add(bound, sum, c, ofOne, !chunk.hasHead && !m_plan.memory.recomputeLayers);
+        }
+        return finished(bound);
+    }
+
+    void add(StageBound &bound, const ChunkCost &chunk, std::size_t number, std::size_t ofOne, bool recomputes) const
+    {
+        const bool isPaired = m_plan.schedule == ScheduleKind::DualPipe || m_plan.schedule == ScheduleKind::DualPipeV;
+        const bool isSplit = endsWithWeightGrads(m_plan.schedule);
+        const double forward = least(chunk.forward, isPaired), weight = least(chunk.weightGrad, isPaired);
+        const double gradient = least(chunk.inputGrad, isPaired) + (isSplit ? 0 : weight) + (recomputes ? least(chunk.recompute, isPaired) : 0);
+        if (number < ofOne) {
+            bound.forward += forward;
+            bound.gradient += gradient;
+        }
+        if (number == 0 && ofOne > 0 && !m_times.isTwoWay) {
+            bound.first = forward;
+            bound.last = gradient;
+        }
+        bound.busy += forward + gradient + (isSplit ? weight : 0);
+        bound.late += isSplit ? weight : 0;
+    }
+
+    /// Each copy of the model does its share of the micro-batches.
+    [[nodiscard]] StageBound finished(StageBound bound) const
+    {
+        bound.busy /= modelCopies(m_plan.schedule);
+        bound.late /= modelCopies(m_plan.schedule);
+        return bound;
+    }
+
+    [[nodiscard]] bool isAlike(int a, int b) const
+    {
+        const Datacenter &x = m_plan.cluster.datacenters[std::size_t(a)], &y = m_plan.cluster.datacenters[std::size_t(b)];
+        return x.pools.size() == 1 && y.pools.size() == 1 && isSamePool(x.pools.front(), y.pools.front()) && x.fabric == y.fabric
+            && x.fabricGbpsPerGpu == y.fabricGbpsPerGpu && x.fabricMeasuredGBps == y.fabricMeasuredGBps;
+    }
+
+    void addHops(int d)
+    {
+        const Cluster &cluster = m_plan.cluster;
+        const double context = m_plan.profile ? 1 : m_plan.parallelism.context, share = activationBits(m_plan).share();
+        const double lanes = m_plan.wan.sharing == WanSharing::Temporal ? std::max(1, m_plan.wan.cell.value_or(m_data)) : 1;
+        const double sliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices ? 0 : 1;   // of the first slice nothing is known here
+        const double together = double(totalMicroBatches(m_plan)) / m_times.fewest;
+        for (HopBound &hop : m_times.hops[std::size_t(d)]) {
+            const WanLink &link = cluster.wanLinks[std::size_t(hop.link)];
+            const double rate = bestShare(hop.link, d, hop.to), capacity = gbitsPerSecond(link.capacityGbps).value;
+            hop.latency = link.rttMs / 2e3;
+            const int way = direction(cluster, link, d);
+            for (int backward = 0; backward < 2; ++backward) {
+                const double bytes = m_workload.boundaryBytes(backward == 1) * context * share;
+                const double alone = bytes / (context * rate);
+                hop.hold[backward] = std::max(alone, together * bytes / capacity);
+                hop.alone[backward] = sliced * alone / std::min<double>(lanes, m_data);
+                if (m_usdPerGb) {
+                    const std::array<double, 2> &usd = (*m_usdPerGb)[std::size_t(hop.link)];
+                    const bool goesEitherWay = chunkPlacement(m_plan.schedule) != ChunkPlacement::Loop && !m_times.isChain;
+                    hop.usd += m_times.passes * totalMicroBatches(m_plan) * bytes / 1e9
+                        * (goesEitherWay ? std::min(usd[0], usd[1]) : usd[std::size_t(backward ? 1 - way : way)]);
+                }
+            }
+        }
+        std::ranges::stable_sort(m_times.hops[std::size_t(d)], {}, [](const HopBound &hop) { return hop.latency + hop.hold[0]; });
+    }
+
+    /// Of the pools on either side, whose nodes and NICs may differ.
+    [[nodiscard]] double bestShare(int link, int from, int to) const
+    {
+        double best = 0;
+        const auto &datacenters = m_plan.cluster.datacenters;
+        for (const int p : unlikePools(datacenters[std::size_t(from)].pools))
+            for (const int q : unlikePools(datacenters[std::size_t(to)].pools))
+                best = std::max(best, shareOfPair(m_workload, link, {from, p}, {to, q}));
+        return best;
+    }
+
+    Workload m_workload;
+    const Plan &m_plan;
+    const std::vector<std::array<double, 2>> *m_usdPerGb;
+    int m_data;
+    SearchTimes m_times;
+};
+
+} // namespace
+
+SearchTimes searchTimes(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
+{
+    return Bounds(workload, data, usdPerGb).run();
+}
+
+double usdPerReplicaSecond(const Workload &workload, StageSeat seat)
+{
+    const GpuSpec &gpu = workload.gpu(seat);
+    const Parallelism &p = workload.plan->parallelism;
+    const double price = workload.pool(seat).usdPerGpuHour.value_or(gpu.usdPerHour);
+    const double kilowatts = gpu.tdpWatts / 1e3 * builtinPower().idleShare;
+    const double idle = kilowatts * workload.plan->cluster.datacenters[std::size_t(seat.datacenter)].usdPerKwh.value_or(0);
+    return p.tensor * p.context * (price > 0 ? price : idle) / 3600;
+}
+
+} // namespace trainyard
