@@ -3,8 +3,10 @@
 
 #include "core/cost/cells.h"
 #include "core/cost/search_times.h"
+#include "core/cost/wan_reduce.h"
 #include "core/placement/place.h"
 #include "core/placement/seating.h"
+#include "core/schedule/chunks.h"
 
 #include <algorithm>
 #include <tuple>
@@ -77,6 +79,22 @@ void addWholePipelines(Placements &out, const Workload &workload, int most)
     }
 }
 
+/// What replicas in different datacenters have to exchange in an iteration takes that long at least: whole pipelines', or that
+/// of copies of the model whose stages lie apart.
+void addExchanges(Placements &placements, const Workload &workload)
+{
+    Workload scratch = workload;
+    for (PlacedLayout &placed : placements.found) {
+        if (placed.layout.mode == PlacementMode::PipelineAcross && modelCopies(workload.plan->schedule) == 1)
+            continue;
+        scratch.layout = std::move(placed.layout);
+        std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
+        for (const SiteExchange &exchange : siteExchanges(scratch, links))
+            placed.bound = std::max(placed.bound, exchange.reduce.value);
+        placed.layout = std::move(scratch.layout);
+    }
+}
+
 Placements seated(const Workload &workload, const std::vector<PlacementMode> &modes, int most)
 {
     Placements result;
@@ -86,6 +104,8 @@ Placements seated(const Workload &workload, const std::vector<PlacementMode> &mo
         else
             addWholePipelines(result, workload, most);
     }
+    if (result.found.size() > 1)
+        addExchanges(result, workload);
     std::ranges::stable_sort(result.found, {}, [](const PlacedLayout &p) { return std::tuple(!p.mayFit, p.bound); });
     return result;
 }
