@@ -234,7 +234,8 @@ private:
     }
 
     /// The same GPUs in the same order, and no hop of `a` slower or dearer than that of `b` in its place: nothing of a plan that
-    /// runs in a fixed order can be later in `a`. Equal ones are one; where times decide the order, only these.
+    /// runs in a fixed order can be later in `a`, and hardly anything where GPUs choose while they run. Equal ones are one; where
+    /// the order itself is made by times, only these.
     [[nodiscard]] bool isNeverSlower(const BoundedBlocks &a, const BoundedBlocks &b) const
     {
         const auto isSame = [&](const DatacenterBlock &x, const DatacenterBlock &y) {
@@ -256,7 +257,7 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool isWorse(double x, double y) const { return m_times.isFixedOrder ? x > y : x != y; }
+    [[nodiscard]] bool isWorse(double x, double y) const { return m_times.isListed ? x != y : x > y; }
 
     const SearchTimes &m_times;
     SearchLimits m_limits;

@@ -37,7 +37,7 @@ struct SearchTimes {
     int passes = 1;                     // of a chain over each boundary: chunks of a stage, one after another
     int transfers = 1;                  // of a micro-batch over each boundary and direction; ends of the chain apart
     bool isChain = true;                // one chunk a stage, one copy, whole micro-batches: each stage has one place in the chain
-    bool isFixedOrder = true;           // of work, whatever the times: then nothing is late because something else is early
+    bool isListed = false;              // the order of work is made by times: a shorter one may come late by another order
     bool isTwoWay = false;              // copies of the model that begin at either end
     bool waitsBetween = false;          // GPipe: all forwards, then all backwards
     bool handsBack = false;             // the last stage hands on to the first

@@ -171,7 +171,7 @@ void FrontMark::setOnFront(bool onFront)
 {
     m_onFront = onFront;
     setAccessibleName(onFront ? tr("On the Pareto front") : tr("Not on the Pareto front"));
-    setToolTip(onFront ? tr("Pareto front: no other option is both faster and cheaper.") : tr("Another option is both faster and cheaper."));
+    setToolTip(onFront ? tr("Pareto front: no other option that was simulated is both faster and cheaper.") : tr("Another option is both faster and cheaper."));
     update();
 }
 
