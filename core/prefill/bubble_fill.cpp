@@ -24,7 +24,7 @@ void addAround(Spans &spans, Nanoseconds start, Nanoseconds length, Nanoseconds 
 }
 
 /// What the first GPU of each seat serves.
-std::vector<Spans> firstGpuSpans(const ServingSetup &setup, const Seating &seating)
+std::vector<Spans> firstGpuSpans(const ServingSetup &setup, const SeatedRequests &seating)
 {
     std::vector<Spans> spans(setup.free.seats.size());
     forEachSlice(setup, seating, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
@@ -95,7 +95,7 @@ void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload,
     if (timeline.duration <= 0)
         return;
     const ServingSetup setup = servingSetup(workload, timeline, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), service);
-    const Seating seating = seatRequests(setup.plan, setup.sized, stop);
+    const SeatedRequests seating = seatRequests(setup.plan, setup.sized, stop);
     if (stop.stop_requested())
         return;
     BubbleFillMetrics filled = fillMetrics(workload, setup, seating);

@@ -73,7 +73,7 @@ public:
         m_seating.accepted.push_back({index, best.group, best.end - request.arrival});
     }
 
-    Seating finish() { return std::move(m_seating); }
+    SeatedRequests finish() { return std::move(m_seating); }
 
 private:
     /// A heap of the groups with memory for such prompts, all of them yet to be asked.
@@ -160,12 +160,12 @@ private:
     std::vector<Nanoseconds> m_service;                // per size: the shortest of any group, without wait
     std::vector<GapTree::Fit> m_fits, m_bestFits;
     std::vector<Offer> m_asked;
-    Seating m_seating;
+    SeatedRequests m_seating;
 };
 
 } // namespace
 
-Seating seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop)
+SeatedRequests seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop)
 {
     constexpr std::uint32_t kRequestsPerStopCheck = 1024;
     Controller controller(plan);

@@ -54,7 +54,7 @@ struct SizedRequest {
 enum class Refusal : std::uint8_t { Memory, Window, Full, Late };
 inline constexpr std::size_t kRefusals = 4;
 
-struct Seating {
+struct SeatedRequests {
     struct Accepted {
         std::uint32_t request = 0, group = 0;
         Nanoseconds ttft = 0;
@@ -67,6 +67,6 @@ struct Seating {
 /// Seats requests, given in order of arrival. A slice lies wholly in one window; the next stage starts a hop after it
 /// ends; time to first token = wait + slices + hops (+ the last move of keys and values). Memory: weights and the keys and
 /// values of two prompts a GPU. Where `stop` is triggered it ends early and the result is incomplete.
-[[nodiscard]] Seating seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop = {});
+[[nodiscard]] SeatedRequests seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop = {});
 
 } // namespace trainyard

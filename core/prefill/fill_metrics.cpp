@@ -29,7 +29,7 @@ double idleGpuSeconds(const FreeWindows &free)
 }
 
 /// What the same GPU time costs at the pools' prices, dollars for one iteration.
-double rentalUsd(const Workload &workload, const ServingSetup &setup, const Seating &seating)
+double rentalUsd(const Workload &workload, const ServingSetup &setup, const SeatedRequests &seating)
 {
     std::vector<double> perSecond;
     for (const SeatWindows &seat : setup.free.seats)
@@ -42,7 +42,7 @@ double rentalUsd(const Workload &workload, const ServingSetup &setup, const Seat
 }
 
 /// With those that were not placed because there are too many: bubbles are full by then, or none of them can be served.
-std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const Seating &seating)
+std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const SeatedRequests &seating)
 {
     std::array<std::int64_t, kRefusals> refused = seating.refused;
     const auto mostOften = std::size_t(std::ranges::max_element(refused) - refused.begin());
@@ -50,10 +50,10 @@ std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const
     return refused;
 }
 
-void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const Seating &seating)
+void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const SeatedRequests &seating)
 {
     std::vector<Nanoseconds> ttfts;
-    for (const Seating::Accepted &accepted : seating.accepted)
+    for (const SeatedRequests::Accepted &accepted : seating.accepted)
         ttfts.push_back(accepted.ttft);
     std::ranges::sort(ttfts);
     filled.ttftP50Ms = quantileMs(ttfts, 0.5);
@@ -68,14 +68,14 @@ void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const Seatin
 
 } // namespace
 
-double prefillGpuSeconds(const ServingSetup &setup, const Seating &seating)
+double prefillGpuSeconds(const ServingSetup &setup, const SeatedRequests &seating)
 {
     Nanoseconds sum = 0;
     forEachSlice(setup, seating, [&](const GroupMember &, const SliceTime &slice, Nanoseconds) { sum += slice.compute; });
     return toSeconds(sum).value;
 }
 
-BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const Seating &seating)
+BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const SeatedRequests &seating)
 {
     const BubbleFill &fill = workload.plan->bubbleFill;
     const double iteration = toSeconds(setup.free.period).value;
@@ -94,7 +94,7 @@ BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setu
     filled.filledFraction = idle > 0 ? prefillGpuSeconds(setup, seating) / idle : 0;
     double tokens = 0;
     std::int64_t largest = 0;
-    for (const Seating::Accepted &accepted : seating.accepted) {
+    for (const SeatedRequests::Accepted &accepted : seating.accepted) {
         tokens += setup.requests[accepted.request].tokens;
         largest = std::max(largest, setup.plan.sizes[std::size_t(setup.sized[accepted.request].size)].kvSlice);
     }
@@ -108,7 +108,7 @@ BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setu
     return filled;
 }
 
-Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const Seating &seating)
+Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const SeatedRequests &seating)
 {
     std::vector<std::uint32_t> trackOf;            // of each seat, which follow the compute tracks
     for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t) {

@@ -9,10 +9,10 @@ namespace trainyard {
 
 /// Calls visit(member, slice time, start) for every slice of every accepted request.
 template <class Visit>
-void forEachSlice(const ServingSetup &setup, const Seating &seating, Visit visit)
+void forEachSlice(const ServingSetup &setup, const SeatedRequests &seating, Visit visit)
 {
     std::size_t next = 0;
-    for (const Seating::Accepted &accepted : seating.accepted) {
+    for (const SeatedRequests::Accepted &accepted : seating.accepted) {
         const PromptSize &size = setup.plan.sizes[std::size_t(setup.sized[accepted.request].size)];
         const ServingGroup &serving = setup.plan.groups[accepted.group];
         const std::vector<GroupMember> &members = setup.groups[accepted.group].members;
@@ -22,13 +22,13 @@ void forEachSlice(const ServingSetup &setup, const Seating &seating, Visit visit
 }
 
 /// GPU seconds of prefill in one iteration.
-[[nodiscard]] double prefillGpuSeconds(const ServingSetup &setup, const Seating &seating);
+[[nodiscard]] double prefillGpuSeconds(const ServingSetup &setup, const SeatedRequests &seating);
 
 /// Everything but the training delay.
-[[nodiscard]] BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const Seating &seating);
+[[nodiscard]] BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const SeatedRequests &seating);
 
 /// The longest that a training span would have to wait for prefill on its GPU, from the spans themselves: 0 where no slice
 /// reaches into one.
-[[nodiscard]] Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const Seating &seating);
+[[nodiscard]] Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const SeatedRequests &seating);
 
 } // namespace trainyard

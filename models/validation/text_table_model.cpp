@@ -16,7 +16,7 @@ Tone toneOf(Verdict verdict)
 
 } // namespace
 
-void TextTableModel::setTable(TextTable table)
+void TextTableModel::setTable(TextRows table)
 {
     beginResetModel();
     m_table = std::move(table);
@@ -37,7 +37,7 @@ QVariant TextTableModel::data(const QModelIndex &index, int role) const
 {
     if (!index.isValid())
         return {};
-    const TextTable::Line &line = m_table.lines[std::size_t(index.row())];
+    const TextRows::Line &line = m_table.lines[std::size_t(index.row())];
     switch (role) {
     case Qt::DisplayRole:
     case SortRole: return line.cells.value(index.column());
@@ -57,9 +57,9 @@ QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, in
     return role == Qt::DisplayRole ? QVariant(m_table.titles.value(section)) : QVariant();
 }
 
-TextTable gateTable(const ValidatedRows &rows)
+TextRows gateTable(const ValidatedRows &rows)
 {
-    TextTable table{{TextTableModel::tr("Gate"), TextTableModel::tr("Figures"), TextTableModel::tr("Measure"), TextTableModel::tr("Demanded"),
+    TextRows table{{TextTableModel::tr("Gate"), TextTableModel::tr("Figures"), TextTableModel::tr("Measure"), TextTableModel::tr("Demanded"),
                      TextTableModel::tr("Reached"), TextTableModel::tr("Verdict")}, {}};
     for (const GateOutcome &outcome : rows.validation.gates) {
         table.lines.push_back({{text(gateText(outcome.gate)), QStringLiteral("%L1").arg(outcome.n), statisticText(outcome.gate.statistic),
@@ -69,17 +69,17 @@ TextTable gateTable(const ValidatedRows &rows)
     return table;
 }
 
-TextTable leftOutTable(const ValidatedRows &rows)
+TextRows leftOutTable(const ValidatedRows &rows)
 {
-    TextTable table{{TextTableModel::tr("Source"), TextTableModel::tr("Row"), TextTableModel::tr("Why it is left out")}, {}};
+    TextRows table{{TextTableModel::tr("Source"), TextTableModel::tr("Row"), TextTableModel::tr("Why it is left out")}, {}};
     for (const LeftOutRow &row : rows.leftOut)
         table.lines.push_back({{text(row.source), text(row.id), text(row.reason)}, Tone::Muted, sourceIndex(rows, row.source), {}});
     return table;
 }
 
-TextTable faultTable(const Errors &errors)
+TextRows faultTable(const Errors &errors)
 {
-    TextTable table{{TextTableModel::tr("Place"), TextTableModel::tr("Fault"), TextTableModel::tr("Expected")}, {}};
+    TextRows table{{TextTableModel::tr("Place"), TextTableModel::tr("Fault"), TextTableModel::tr("Expected")}, {}};
     for (const Error &error : errors)
         table.lines.push_back({{text(error.where), text(error.what), text(error.right)}, Tone::Muted, -1, text(toString(error))});
     return table;

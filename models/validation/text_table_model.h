@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-struct TextTable {
+struct TextRows {
     struct Line {
         QStringList cells;
         Tone tone = Tone::Plain;           // of the last cell
@@ -28,7 +28,7 @@ class TextTableModel : public QAbstractTableModel {
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    void setTable(TextTable table);
+    void setTable(TextRows table);
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
@@ -36,14 +36,14 @@ public:
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 private:
-    TextTable m_table;
+    TextRows m_table;
 };
 
 /// What the model has to reach, and whether it does.
-[[nodiscard]] TextTable gateTable(const ValidatedRows &rows);
+[[nodiscard]] TextRows gateTable(const ValidatedRows &rows);
 /// Published rows that are not used, and why.
-[[nodiscard]] TextTable leftOutTable(const ValidatedRows &rows);
+[[nodiscard]] TextRows leftOutTable(const ValidatedRows &rows);
 /// One line a fault of a file of rows: where, what, and what would be right.
-[[nodiscard]] TextTable faultTable(const Errors &errors);
+[[nodiscard]] TextRows faultTable(const Errors &errors);
 
 } // namespace trainyard

@@ -38,7 +38,7 @@ void seatTenThousandRequests(benchmark::State &state)
         requests.push_back({i * plan.period / (10'000 * state.range(2)), int(std::size_t(i) * 7919 % plan.sizes.size())});
     std::size_t accepted = 0;
     for (auto _ : state) {
-        const Seating seating = seatRequests(plan, requests);
+        const SeatedRequests seating = seatRequests(plan, requests);
         accepted = seating.accepted.size();
         benchmark::DoNotOptimize(seating.sliceStarts.data());
     }

@@ -6,6 +6,8 @@
 #include <QRegularExpression>
 #include <QTest>
 
+#include <map>
+
 namespace {
 
 struct Source {
@@ -149,6 +151,47 @@ private slots:
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
             return !source.isIn("app/") && matches(include, "^<(QMessageBox|QErrorMessage)>");
         }));
+    }
+
+    /// One definition rule: two types of one name are one to the linker, which keeps the functions of either. What lies in an
+    /// unnamed namespace is its file's own.
+    void everyTypeHasOneDefinition()
+    {
+        static const QRegularExpression unnamed(QStringLiteral("^namespace \\{$.*?^\\}( // namespace)?$"),
+                                                QRegularExpression::MultilineOption | QRegularExpression::DotMatchesEverythingOption);
+        static const QRegularExpression space(QStringLiteral("^namespace ([\\w:]+)"), QRegularExpression::MultilineOption);
+        static const QRegularExpression type(QStringLiteral("^(?:struct|class|enum class|enum|union) (\\w+)(?: final)?(?: :[^{;]*)?\\s*\\{"),
+                                             QRegularExpression::MultilineOption);
+        std::map<QString, QStringList> definitions;
+        for (const Source &source : m_sources) {
+            QString text = source.text;
+            for (auto ends = text.indexOf(QLatin1String("} // namespace\n")); ends >= 0; ends = text.indexOf(QLatin1String("} // namespace\n"))) {
+                const auto begins = text.lastIndexOf(QLatin1String("namespace {\n"), ends);
+                QVERIFY2(begins >= 0, qPrintable(source.path));
+                text.remove(begins, ends + 15 - begins);
+            }
+            text.remove(unnamed);          // short ones close without a comment
+            const QString inside = space.match(text).captured(1);
+            for (auto found = type.globalMatch(text); found.hasNext();)
+                definitions[inside + QStringLiteral("::") + found.next().captured(1)].append(source.path);
+        }
+        QVERIFY(definitions.size() > 200);
+        QStringList found;
+        for (const auto &[name, files] : definitions) {
+            if (files.size() > 1)
+                found.append(name + QStringLiteral(" in ") + files.join(QStringLiteral(" and ")));
+        }
+        QVERIFY_NONE(found);
+    }
+
+    void noFileIsLongerThanFourHundredLines()
+    {
+        QStringList found;
+        for (const Source &source : m_sources) {
+            if (const auto lines = source.text.count(QLatin1Char('\n')); lines > 400)
+                found.append(source.path + QStringLiteral(": ") + QString::number(lines));
+        }
+        QVERIFY_NONE(found);
     }
 
     void everyFileNamesItsLicence()

@@ -242,12 +242,6 @@ void TimelineView::openSearch()
     m_legend->openSearch();
 }
 
-void TimelineView::copyArea() const
-{
-    if (m_state.area)
-        m_areaTable->copy();
-}
-
 void TimelineView::clearSelection()
 {
     if (m_state.area) {

@@ -141,8 +141,8 @@ void ValidationPage::run(const QString &file)
 void ValidationPage::showResult(const ValidatedRowsPtr &result)
 {
     m_summary->setRows(result);
-    m_gates->setTable(result ? gateTable(*result) : TextTable());
-    m_leftOut->setTable(result ? leftOutTable(*result) : TextTable());
+    m_gates->setTable(result ? gateTable(*result) : TextRows());
+    m_leftOut->setTable(result ? leftOutTable(*result) : TextRows());
     scatter->setRows(result, rows->filter());
     rows->setRows(result);
     const auto outcomes = result ? result->validation.gates.size() : 0;

@@ -33,7 +33,7 @@ std::vector<SizedRequest> everyTick(Nanoseconds from, Nanoseconds to, Nanosecond
     return requests;
 }
 
-double fillOf(const ServingPlan &plan, const Seating &seating, std::size_t gpus)
+double fillOf(const ServingPlan &plan, const SeatedRequests &seating, std::size_t gpus)
 {
     double idle = 0;
     for (const FreeWindow &w : plan.windows.front())
@@ -184,7 +184,7 @@ private slots:
         for (int trial = 0; trial < 400; ++trial) {
             const ServingPlan plan = randomPlan(random);
             const std::vector<SizedRequest> requests = randomRequests(random, plan);
-            const Seating seating = seatRequests(plan, requests);
+            const SeatedRequests seating = seatRequests(plan, requests);
             BruteForce brute(plan);
             std::size_t next = 0, slice = 0;
             for (std::uint32_t i = 0; i < requests.size(); ++i) {
@@ -213,7 +213,7 @@ private slots:
         for (int trial = 0; trial < 200; ++trial) {
             const ServingPlan plan = randomPlan(random);
             const std::vector<SizedRequest> requests = randomRequests(random, plan);
-            const Seating seating = seatRequests(plan, requests);
+            const SeatedRequests seating = seatRequests(plan, requests);
             std::vector<std::vector<std::vector<int>>> jobs(plan.groups.size());   // group, member, nanosecond
             for (std::size_t g = 0; g < plan.groups.size(); ++g)
                 jobs[g].assign(plan.groups[g].members.size(), std::vector<int>(std::size_t(plan.period), 0));
@@ -261,7 +261,7 @@ private slots:
         QFETCH(double, sliceMs);
         const auto g = Nanoseconds(windowMs * kMs), d = Nanoseconds(sliceMs * kMs);
         const ServingPlan plan = aligned(1000 * kMs, {{500 * kMs, 500 * kMs + g}}, 1, p, {d, 0, 0}, 300 * kMs);
-        const Seating seating = seatRequests(plan, everyTick(300 * kMs, 600 * kMs, kMs));
+        const SeatedRequests seating = seatRequests(plan, everyTick(300 * kMs, 600 * kMs, kMs));
         const double served = std::max(0.0, std::floor(windowMs / sliceMs) - p + 1);
         QCOMPARE(fillOf(plan, seating, std::size_t(p)), served * sliceMs / windowMs);
     }
@@ -271,7 +271,7 @@ private slots:
         // 45 % utilization needs a fill of 0.89 to become 94 %: seconds of bubble, slices of tens of milliseconds.
         const std::vector<FreeWindow> windows{{2000 * kMs, 5100 * kMs}, {9000 * kMs, 16'300 * kMs}, {21'000 * kMs, 22'250 * kMs}, {27'000 * kMs, 36'000 * kMs}};
         const ServingPlan plan = aligned(35'000 * kMs, windows, 4, 4, {41 * kMs, kMs / 2, kMs}, 1000 * kMs);
-        const Seating seating = seatRequests(plan, everyTick(0, 35'000 * kMs, 5 * kMs));
+        const SeatedRequests seating = seatRequests(plan, everyTick(0, 35'000 * kMs, 5 * kMs));
         QVERIFY2(fillOf(plan, seating, 16) >= 0.89, qPrintable(QString::number(fillOf(plan, seating, 16))));
     }
 
@@ -322,7 +322,7 @@ private slots:
                 requests.push_back({t, 0});
             std::size_t before = 0;
             for (Nanoseconds slo = 10; slo < 400; slo += 7) {
-                const Seating seating = seatRequests(aligned(2000, {{100, 300}, {350, 600}}, 1, 1, {17, 0, 0}, slo), requests);
+                const SeatedRequests seating = seatRequests(aligned(2000, {{100, 300}, {350, 600}}, 1, 1, {17, 0, 0}, slo), requests);
                 QVERIFY(seating.accepted.size() >= before);
                 before = seating.accepted.size();
             }
@@ -337,9 +337,9 @@ private slots:
         chained.groups[0].members[1].windows = 1;
         const ServingPlan straight = aligned(1000 * kMs, {{0, 400 * kMs}}, 1, 2, {10 * kMs, 0, 0}, 900 * kMs);
         const auto requests = everyTick(0, 400 * kMs, 20 * kMs);
-        const Seating slow = seatRequests(chained, requests), fast = seatRequests(straight, requests);
+        const SeatedRequests slow = seatRequests(chained, requests), fast = seatRequests(straight, requests);
         QVERIFY(slow.accepted.size() <= fast.accepted.size());
-        const auto median = [](const Seating &s) { return s.accepted[s.accepted.size() / 2].ttft; };
+        const auto median = [](const SeatedRequests &s) { return s.accepted[s.accepted.size() / 2].ttft; };
         QVERIFY(median(slow) > 2 * median(fast));
     }
 };

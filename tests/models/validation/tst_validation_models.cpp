@@ -117,7 +117,7 @@ private slots:
         model.setRows(byhand::rows({gate("memory.*peak_bytes", 0.06)}));
         QCOMPARE(model.line(1).verdict, Verdict::Met);
         QCOMPARE(Tone(model.index(1, SummaryModel::GateColumn).data(ToneRole).toInt()), Tone::Good);
-        const TextTable gates = gateTable(*byhand::rows({gate("memory.*peak_bytes", 0.06)}));
+        const TextRows gates = gateTable(*byhand::rows({gate("memory.*peak_bytes", 0.06)}));
         QCOMPARE(gates.lines.size(), std::size_t(1));
         QCOMPARE(gates.lines[0].cells.last(), QStringLiteral("met"));
     }
