@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// JSON Schema of what `evaluate --format json` prints. A metric that does not apply to a plan is null.
+// JSON Schema of what `evaluate --format json` prints (core/report/metrics_json.cpp writes it). A metric that does not apply to
+// a plan is null.
 #include "core/plan/json_document_internal.h"
 #include "core/plan/plan_io.h"
 
@@ -9,13 +10,18 @@ namespace {
 
 using detail::Json;
 
-enum class Kind : std::uint8_t { Number, Count, Text, Flag, TextPair };
+enum class Kind : std::uint8_t { Number, Count, Text, Flag, TextPair, NumberPair, Texts };
 
 struct Field {
     const char *name;
     Kind kind;
     const char *doc;
 };
+
+Json pairOf(const char *type)
+{
+    return { { "type", "array" }, { "items", { { "type", type } } }, { "minItems", 2 }, { "maxItems", 2 } };
+}
 
 Json fieldSchema(const Field &field)
 {
@@ -25,9 +31,9 @@ Json fieldSchema(const Field &field)
     case Kind::Count: schema["type"] = Json::array({ "integer", "null" }); break;
     case Kind::Text: schema["type"] = Json::array({ "string", "null" }); break;
     case Kind::Flag: schema["type"] = Json::array({ "boolean", "null" }); break;
-    case Kind::TextPair:
-        schema = { { "type", "array" }, { "items", { { "type", "string" } } }, { "minItems", 2 }, { "maxItems", 2 } };
-        break;
+    case Kind::TextPair: schema = pairOf("string"); break;
+    case Kind::NumberPair: schema = pairOf("number"); break;
+    case Kind::Texts: schema = { { "type", "array" }, { "items", { { "type", "string" } } } }; break;
     }
     schema["description"] = field.doc;
     return schema;
@@ -55,6 +61,8 @@ Json memorySchema()
 {
     using enum Kind;
     Json memory = object({ { "peak_bytes", Count, "Allocated by the framework on the fullest GPU" },
+        { "reserved_bytes", Count, "Reserved by the allocator of that GPU" },
+        { "device_bytes", Count, "Reserved, context and communication buffers of that GPU" },
         { "capacity_bytes", Count, "What the driver of that GPU reports" },
         { "fits", Flag, "Whether device_bytes is within capacity_bytes on every stage" } });
     memory["properties"]["per_stage"] = list(object({ { "stage", Count, "Stage, from 0" },
@@ -63,7 +71,10 @@ Json memorySchema()
         { "buffers_bytes", Count, "Communication and workspace tensors" },
         { "reserved_bytes", Count, "Reserved by the allocator" }, { "offloaded_bytes", Count, "Kept outside the GPU" },
         { "peak_bytes", Count, "Allocated by the framework" },
-        { "device_bytes", Count, "Reserved, context and communication buffers" } }));
+        { "device_bytes", Count, "Reserved, context and communication buffers" },
+        { "capacity_bytes", Count, "What the driver of the GPU reports" },
+        { "fits", Flag, "Whether device_bytes is within capacity_bytes" },
+        { "micro_batches_in_flight", Number, "Whose activations are alive at the peak" } }));
     return memory;
 }
 
@@ -73,6 +84,7 @@ Json wanSchema()
     Json wan = object({ { "bytes_per_iteration", Number, "All links, both directions, all pipelines" } });
     wan["properties"]["links"] = list(object({ { "between", TextPair, "The two datacenters, by id" },
         { "bytes", Number, "Both directions, all pipelines" },
+        { "bytes_by_direction", NumberPair, "The same, from the first datacenter to the second and back" },
         { "utilization", Number, "Share of the capacity of the busier direction, over the iteration" },
         { "tcp_connections", Count, "Connections of one node pair" },
         { "node_pair_gbps", Number, "What one node pair reaches, 10^9 bits/s" } }));
@@ -84,6 +96,7 @@ Json jobsSchema()
     using enum Kind;
     Json jobs = object({ { "makespan_s", Number, "Until the last job ends" },
         { "gpu_utilization", Number, "Share of GPU time in training work" } });
+    jobs["description"] = "Reserved: several jobs are not modelled in this version, and this is always null";
     jobs["properties"]["per_job"] = list(object({ { "name", Text, "Name of the job" }, { "start_s", Number, "Start" },
         { "end_s", Number, "End" }, { "gpus", Count, "GPUs that it used" } }));
     return jobs;
@@ -109,10 +122,23 @@ Json bubbleFillSchema()
     return fill;
 }
 
+Json layoutSchema()
+{
+    using enum Kind;
+    Json layout = object({ { "mode", Text, "pipeline-across or data-across" },
+        { "data_parallel", Count, "Replicas that are seated; 0 where nothing is" } });
+    layout["description"] = "Who sits where";
+    layout["properties"]["pipeline_classes"] = list(object({ { "pipelines", Count, "Pipelines that are alike" },
+        { "micro_batches", Count, "Of each of them" }, { "datacenter_per_stage", Texts, "By id" } }));
+    layout["properties"]["idle"] = list(object({ { "datacenter", Text, "By id" }, { "pool", Text, "By id" },
+        { "gpus", Count, "GPUs without a stage" }, { "reason", Text, "Why, in words" } }));
+    return layout;
+}
+
 Json topSchema()
 {
     using enum Kind;
-    return object({ { "iteration_time_s", Number, "First task to the end of the last update" },
+    return object({ { "name", Text, "Name of the plan" }, { "iteration_time_s", Number, "First task to the end of the last update" },
         { "tokens_per_s", Number, "Training tokens a second" },
         { "tokens_per_s_per_gpu", Number, "Per GPU used" },
         { "model_tflops_per_gpu", Number, "Model FLOPs, without recompute, 10^12 a second per GPU used" },
@@ -134,8 +160,7 @@ std::string metricsSchema()
     content["type"] = "object";
     Json &all = content["properties"];
     all["problems"] = list(object({ { "severity", Text, "note, warning or blocking" }, { "text", Text, "One sentence" },
-        { "where", Text, "Dotted key of the plan" } }));
-    all["problems"]["items"]["properties"]["fixes"] = { { "type", "array" }, { "items", { { "type", "string" } } } };
+        { "where", Text, "Dotted key of the plan" }, { "fixes", Texts, "What would help, nearest first" } }));
     all["breakdown_s"] = object({ { "compute", Number, "Computation, with recompute" }, { "bubble", Number, "Waiting" },
         { "tensor_parallel", Number, "Exposed tensor-parallel communication" },
         { "context_parallel", Number, "Exposed context-parallel communication" },
@@ -167,6 +192,7 @@ std::string metricsSchema()
     all["confidence"] = object({ { "label", Text, "calibrated, same family, extrapolated or spec sheet" },
         { "iteration_time_low_s", Number, "Lower end" }, { "iteration_time_high_s", Number, "Upper end" },
         { "note", Text, "What would narrow the range" } });
+    all["layout"] = layoutSchema();
     all["engine"] = object({ { "spans", Count, "Spans of the timeline" }, { "simulate_ms", Number, "Simulation" },
         { "evaluate_ms", Number, "Evaluation, simulation included" } });
     schema.update(content);
