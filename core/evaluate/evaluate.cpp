@@ -8,6 +8,7 @@
 #include "core/evaluate/problems.h"
 #include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
+#include "core/placement/seating.h"
 #include "core/prefill/bubble_fill.h"
 #include "core/timeline/simulator.h"
 
@@ -52,13 +53,13 @@ struct Candidate {                 // one placement, run through cost, schedule 
     Timeline timeline;
     OffloadedMemory offloaded;
     std::vector<StageMemory> memory;
-    bool fits = true;              // GPUs and the nodes' main memory
+    bool canRun = true;            // its shape, GPUs and the nodes' main memory allow it
 };
 
-/// A placement that fits beats one that does not; then the shorter iteration wins.
+/// A placement that can run beats one that cannot; then the shorter iteration wins.
 bool isBetter(const Candidate &a, const Candidate &b)
 {
-    return a.fits != b.fits ? a.fits : a.timeline.duration < b.timeline.duration;
+    return a.canRun != b.canRun ? a.canRun : a.timeline.duration < b.timeline.duration;
 }
 
 bool fits(const Workload &workload, const std::vector<StageMemory> &memory)
@@ -83,7 +84,7 @@ public:
         m_state.graphs.resize(std::min(open.found.size(), std::size_t(kMostPlacements)));
         std::size_t simulated = 0, tasks = 0;
         for (PlacedLayout &placement : open.found) {
-            if (best && best->fits && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
+            if (best && best->canRun && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
                 break;
             if (simulated == kMostPlacements || (best && tasks > kMostTasksInAll))
                 break;
@@ -149,8 +150,8 @@ private:
         adoptOrder(costs->iteration, *timeline);
         OffloadedMemory offloaded = offloadedMemory(m_workload, *costs, *timeline);
         std::vector<StageMemory> memory = stageMemory(m_workload, *costs, offloaded);
-        const bool isEnough = fits(m_workload, memory);
-        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(offloaded), std::move(memory), isEnough};
+        const bool canRun = hasRunnableShape(m_workload) && fits(m_workload, memory);
+        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(offloaded), std::move(memory), canRun};
     }
 
     void fill(Evaluation &evaluation, Candidate candidate)

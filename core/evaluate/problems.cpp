@@ -187,6 +187,31 @@ void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evalua
                         "schedule", {}});
 }
 
+/// Replicas in several datacenters whose experts are dealt over ranks of two of them.
+void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
+{
+    const auto across = expertsAcross(workload);
+    if (!across)
+        return;
+    const Plan &plan = *workload.plan;
+    const Parallelism &p = plan.parallelism;
+    const auto &datacenters = plan.cluster.datacenters;
+    const bool canShrink = across->ranks % p.expertTensor == 0;
+    const int expert = canShrink ? std::gcd(across->ranks / p.expertTensor, workload.model.experts) : 0;
+    Problem problem{Severity::Blocking,
+                    "Groups of " + std::to_string(p.expert * p.expertTensor) + " ranks that share the experts span " + datacenters[std::size_t(across->from)].label()
+                        + " and " + datacenters[std::size_t(across->to)].label() + ": experts across a WAN are not modelled. A pipeline across datacenters (placement.mode)"
+                        + (canShrink ? ", or experts over " + std::to_string(expert) + (expert == 1 ? " rank" : " ranks") + ", would do" : " would do"),
+                    "parallelism.expert", {}};
+    if (offerFixes) {
+        if (canShrink)
+            problem.fixes.push_back(fixOf(plan, "Expert parallel " + std::to_string(expert), [expert](Plan &fixed) { fixed.parallelism.expert = expert; }));
+        problem.fixes.push_back(fixOf(plan, "A pipeline across the datacenters", [](Plan &fixed) { fixed.placement.mode = PlacementMode::PipelineAcross; }));
+        keepFeasible(problem.fixes, catalogue, 2);
+    }
+    problems.push_back(std::move(problem));
+}
+
 void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
     const Plan &plan = *evaluation.plan;
@@ -215,6 +240,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     std::vector<Problem> problems;
     addMemoryProblems(problems, evaluation, workload, catalogue, offerFixes);
     addShapeProblems(problems, evaluation, workload);
+    addExpertsAcross(problems, workload, catalogue, offerFixes);
     addBubble(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
     addSharding(problems, evaluation, workload.stack);

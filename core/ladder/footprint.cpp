@@ -64,7 +64,7 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue)
         return best;
     for (PlacedLayout &placement : placements(*workload, kMostPlacements).found) {
         workload->layout = std::move(placement.layout);
-        if (!everyReplicaHasWork(*workload) || !expertsDivideRanks(*workload))
+        if (!hasRunnableShape(*workload))
             continue;
         auto costs = cost(*workload);
         if (!costs)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace trainyard {
@@ -24,6 +25,38 @@ bool expertsDivideRanks(const Workload &workload)
 {
     const Parallelism &p = workload.plan->parallelism;
     return !workload.model.isMoe() || p.tensor * p.context * workload.layout.data % (p.expert * p.expertTensor) == 0;
+}
+
+std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
+{
+    const Parallelism &p = workload.plan->parallelism;
+    const int group = p.expert * p.expertTensor;
+    if (!workload.model.isMoe() || workload.plan->profile || group <= 1 || workload.layout.mode != PlacementMode::DataAcross)
+        return std::nullopt;
+    std::vector<const GpuRun *> runs;      // of one stage: data across seats the same replicas of each stage side by side
+    for (const GpuRun &run : workload.layout.runs) {
+        if (run.stage == 0)
+            runs.push_back(&run);
+    }
+    std::ranges::stable_sort(runs, {}, &GpuRun::firstPipeline);
+    std::optional<ExpertsAcross> found;
+    int whole = group;                     // ranks that divide the group and every border
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+        if (runs[i]->datacenter == runs[i - 1]->datacenter)
+            continue;
+        const int border = runs[i]->firstPipeline * p.tensor * p.context;
+        whole = std::gcd(whole, border);
+        if (!found && border % group != 0)
+            found = ExpertsAcross{runs[i - 1]->datacenter, runs[i]->datacenter, 1};
+    }
+    if (found)
+        found->ranks = whole;
+    return found;
+}
+
+bool hasRunnableShape(const Workload &workload)
+{
+    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload);
 }
 
 Seating::Seating(const Workload &workload) : m_workload(workload)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Experts are dealt over expert x expert_tensor ranks in a row, in the order tensor, context, data. Where replicas lie in
+// several datacenters such a row may cross a border: tokens would go over the WAN, which no cost here knows.
+#include "core/ladder/footprint.h"
+#include "core/placement/place.h"
+#include "core/placement/seating.h"
+#include "core/selection/selection.h"
+#include "tests/support/plans.h"
+
+#include <QTest>
+
+#include <random>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+/// Three replicas of eight stages of two GPUs in each of two datacenters: ranks 0 to 5 of a stage in one, 6 to 11 in the other.
+Plan sixReplicas(int expert)
+{
+    Plan plan;
+    plan.cluster.datacenters = {site("a", 8, "h100-sxm-80gb", 6), site("b", 8, "h100-sxm-80gb", 6)};
+    plan.cluster.wanLinks = {wanLink("a", "b")};
+    plan.workload.model = "mixtral-8x7b";
+    plan.workload.sequenceLength = 4096;
+    plan.workload.globalBatch = 96;
+    plan.parallelism.tensor = 2;
+    plan.parallelism.pipeline = 8;
+    plan.parallelism.data = 6;
+    plan.parallelism.expert = expert;
+    plan.placement.mode = PlacementMode::DataAcross;
+    return plan;
+}
+
+const Problem *refusal(const Evaluation &evaluation)
+{
+    for (const Problem &problem : evaluation.problems)
+        if (problem.severity == Severity::Blocking && problem.where == "parallelism.expert")
+            return &problem;
+    return nullptr;
+}
+
+} // namespace
+
+class TestExpertsAcross : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// Groups of four: ranks 0-3, 4-7, 8-11. The second one has ranks in both.
+    void aGroupThatSpansTwoDatacentersIsRefusedWithAReason()
+    {
+        const EvaluationPtr evaluation = evaluated(sixReplicas(4));
+        QVERIFY(!evaluation->feasible());
+        const Problem *problem = refusal(*evaluation);
+        QVERIFY(problem);
+        for (const char *part : {"Groups of 4 ranks", "a and b", "not modelled", "placement.mode", "2 ranks"})
+            QVERIFY2(problem->text.find(part) != std::string::npos, (problem->text + " lacks " + part).c_str());
+        QVERIFY(!problem->fixes.empty());
+        for (const Fix &fix : problem->fixes)
+            QVERIFY2(evaluated(*fix.plan)->feasible(), fix.label.c_str());
+    }
+
+    /// Groups of two: six of them, three in each.
+    void groupsThatStayInADatacenterAreNot()
+    {
+        const EvaluationPtr evaluation = evaluated(sixReplicas(2));
+        QVERIFY(!refusal(*evaluation));
+        QVERIFY(evaluation->feasible());
+    }
+
+    /// All replicas of a stage are in one datacenter, and so is every group.
+    void aPipelineAcrossDatacentersKeepsThemTogether()
+    {
+        Plan plan = sixReplicas(4);
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        QVERIFY(!refusal(*evaluated(plan)));
+    }
+
+    /// Far and wide, activations wait longer than gradients: `auto` would take replicas apart were it not for the experts.
+    void autoTakesWhatCanRun()
+    {
+        Plan plan = sixReplicas(4);
+        plan.placement.mode = PlacementMode::Auto;
+        plan.cluster.wanLinks = {wanLink("a", "b", 500, 400, 1e5)};
+        plan.cluster.wanLinks[0].tcpWindowMb = 1e5;
+        const EvaluationPtr evaluation = evaluated(plan);
+        QCOMPARE(evaluation->layout.mode, PlacementMode::PipelineAcross);
+        QVERIFY(evaluation->feasible());
+        plan.parallelism.expert = 2;
+        QCOMPARE(evaluated(plan)->layout.mode, PlacementMode::DataAcross);
+    }
+
+    void whatJudgesMemoryAloneRefusesItToo()
+    {
+        QVERIFY(!footprint(std::make_shared<const Plan>(sixReplicas(4)), builtinCatalogue()).isSeated);
+        QVERIFY(footprint(std::make_shared<const Plan>(sixReplicas(2)), builtinCatalogue()).isSeated);
+    }
+
+    void theRankingOfDatacentersSaysWhy()
+    {
+        Plan plan = sixReplicas(4);
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        EvaluationWorkspace workspace;
+        const auto selection = selectDatacenters(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+        QVERIFY(selection);
+        const auto apart = std::ranges::find_if(selection->options, [](const SelectionOption &o) { return o.blocks.empty(); });
+        QVERIFY(apart != selection->options.end());
+        QVERIFY(!apart->isFeasible);
+        QVERIFY2(apart->infeasibleBecause.find("experts") != std::string::npos, apart->infeasibleBecause.c_str());
+    }
+
+    /// Measured times of a stage say nothing of experts: there is no dispatch to cost.
+    void aPlanWithMeasuredTimesIsLeftAlone()
+    {
+        Plan plan = sixReplicas(4);
+        Profile profile;
+        profile.forwardMs = {1};
+        profile.backwardMs = {2};
+        profile.activationMb = 1;
+        plan.profile = profile;
+        QVERIFY(!refusal(*evaluated(plan)));
+    }
+
+    /// Against a list of the datacenter of every rank of the first stage.
+    void randomLayoutsAgreeWithAListOfRanks()
+    {
+        std::mt19937 random(12);
+        int across = 0, inside = 0;
+        for (int trial = 0; trial < 400; ++trial) {
+            Plan plan = sixReplicas(1 << (random() % 4));
+            const int tensor = 1 << (random() % 3), context = 1 + int(random() % 2);
+            plan.cluster.datacenters.push_back(site("c", 1));
+            plan.cluster.wanLinks.push_back(wanLink("b", "c"));
+            for (Datacenter &datacenter : plan.cluster.datacenters) {
+                datacenter.pools[0].nodes = 1 + int(random() % 6);
+                datacenter.pools[0].gpusPerNode = 4 + int(random() % 5);
+            }
+            plan.parallelism.tensor = tensor;
+            plan.parallelism.context = context;
+            plan.parallelism.pipeline = 1 + int(random() % 2);
+            plan.parallelism.data.reset();
+            auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
+            QVERIFY(workload);
+            workload->layout = place(*workload, PlacementMode::DataAcross);
+            const Layout &layout = workload->layout;
+            const int group = plan.parallelism.expert;
+            if (layout.data == 0 || tensor * context * layout.data % group != 0)
+                continue;
+            std::vector<int> siteOf;           // one rank a GPU, replica after replica
+            for (const GpuRun &run : layout.runs) {
+                if (run.stage == 0)
+                    siteOf.insert(siteOf.end(), std::size_t(run.gpus), run.datacenter);
+            }
+            QCOMPARE(siteOf.size(), std::size_t(tensor * context * layout.data));
+            const auto isCut = [&](int ranks) {
+                for (std::size_t first = 0; first + std::size_t(ranks) <= siteOf.size(); first += std::size_t(ranks))
+                    for (std::size_t i = first; i < first + std::size_t(ranks); ++i)
+                        if (siteOf[i] != siteOf[first])
+                            return true;
+                return false;
+            };
+            const auto answer = expertsAcross(*workload);
+            QCOMPARE(answer.has_value(), isCut(group));
+            (answer ? across : inside) += 1;
+            if (!answer)
+                continue;
+            int largest = group;               // of the divisors
+            while (group % largest != 0 || isCut(largest))
+                --largest;
+            QCOMPARE(answer->ranks, largest);
+        }
+        QVERIFY2(across > 30 && inside > 30, qPrintable(QStringLiteral("%1 across, %2 inside").arg(across).arg(inside)));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestExpertsAcross)
+#include "tst_experts_across.moc"
