@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What TCP reaches over a wide-area link, and what a byte costs there. One connection is limited by its window, as the
 // hosts set it or as losses leave it: it sends at most one window per round trip. A pair of nodes is limited by the
-// provider. Per direction: links are full duplex. (Atlas, arXiv 2411.14458; measured single-connection rates there imply
-// a window of 1.47 to 1.53 MB. Losses: RFC 9438.)
+// provider. Per direction: links are full duplex. (Atlas, arXiv 2411.14458; what that says of windows is in
+// resources/catalog/statements.json. Losses: RFC 9438.)
 //
 //   const Transport t = transportOf(link, plan.wan, catalogue);   // one node pair, one direction: t.rate, t.connections
 

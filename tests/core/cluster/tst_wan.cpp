@@ -14,8 +14,8 @@ class TstWan : public QObject {
     Q_OBJECT
 
 private slots:
-    // BW(n) = min(cap, n W / RTT), W = 1.5 MB. Measured single connections: Atlas, arXiv 2411.14458.
-    void oneConnectionReachesWhatWasMeasured_data()
+    // BW(n) = min(cap, n W / RTT), W = 1.5 MB. Rates of single connections: recalled from Atlas, arXiv 2411.14458.
+    void oneConnectionReachesTheRatesThatWeRecall_data()
     {
         QTest::addColumn<double>("rttMs");
         QTest::addColumn<double>("mbps");
@@ -25,7 +25,7 @@ private slots:
         QTest::newRow("40 ms") << 40.0 << 293.0;
     }
 
-    void oneConnectionReachesWhatWasMeasured()
+    void oneConnectionReachesTheRatesThatWeRecall()
     {
         QFETCH(double, rttMs);
         QFETCH(double, mbps);
