@@ -167,7 +167,7 @@ void addSequenceParallel(std::vector<Alternative> &out, const Plan &plan)
 
 void addZero(std::vector<Alternative> &out, const Plan &plan)
 {
-    static const char *const kLabels[] = {"0 · off", "1 · optimizer", "2 · + gradients", "3 · + weights"};
+    static const char *const kLabels[] = {"0 · off", "1 · optimizer", "2 · gradients", "3 · weights"};
     std::vector<Choice<int>> choices;
     for (int stage = 0; stage <= 3; ++stage)
         choices.push_back({stage, std::to_string(stage), kLabels[stage], {}});

@@ -8,6 +8,8 @@
 #include <QLineEdit>
 #include <QPainter>
 #include <QStandardItemModel>
+#include <QStyleOptionComboBox>
+#include <QStylePainter>
 #include <QStyledItemDelegate>
 #include <QTimer>
 #include <QWheelEvent>
@@ -122,6 +124,18 @@ bool EffectCombo::event(QEvent *event)
         return true;
     }
     return QComboBox::event(event);
+}
+
+/// As QComboBox paints, but a text that has no room ends in an ellipsis instead of in the middle of a letter.
+void EffectCombo::paintEvent(QPaintEvent *)
+{
+    QStylePainter painter(this);
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    const QRect field = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
+    option.currentText = option.fontMetrics.elidedText(option.currentText, Qt::ElideRight, field.width() - 2);
+    painter.drawComplexControl(QStyle::CC_ComboBox, option);
+    painter.drawControl(QStyle::CE_ComboBoxLabel, option);
 }
 
 void EffectCombo::wheelEvent(QWheelEvent *event)

@@ -30,6 +30,7 @@ Q_SIGNALS:
 protected:
     /// Undo belongs to the document unless a text has been typed and not entered.
     bool event(QEvent *event) override;
+    void paintEvent(QPaintEvent *event) override;
     void wheelEvent(QWheelEvent *event) override;
 
 private:

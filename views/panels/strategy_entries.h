@@ -35,6 +35,6 @@ struct StrategyEntry {
 [[nodiscard]] std::span<const StrategyEntry> strategyEntries();
 
 /// How the width of a row is shared.
-inline constexpr int kNameShare = 31, kControlShare = 31, kEffectShare = 38;
+inline constexpr int kNameShare = 31, kControlShare = 33, kEffectShare = 36;
 
 } // namespace trainyard

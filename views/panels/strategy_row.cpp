@@ -135,7 +135,7 @@ struct StrategyRow::Value {
     const Alternative *alternative;
     const Effect *effect;
     bool changesTraining;
-    bool isBound;                          // no recommendation
+    bool isBound;                          // and the plan is none: no recommendation
     std::optional<PinnedData> pinned;      // why it is not possible
 };
 
@@ -147,7 +147,7 @@ std::optional<StrategyRow::Value> StrategyRow::value(const Alternative &alternat
     if (known == effects->strategies.end())
         return std::nullopt;
     const Effect &effect = known->second;
-    return Value{&alternative, &effect, changesTraining(*effects->plan, *alternative.plan), isBound(*alternative.plan),
+    return Value{&alternative, &effect, changesTraining(*effects->plan, *alternative.plan), isBound(*alternative.plan) && !isBound(*effects->plan),
                  effect.iterationTime ? std::nullopt : pinnedData(*alternative.plan)};
 }
 

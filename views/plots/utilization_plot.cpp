@@ -53,7 +53,7 @@ void UtilizationPlot::draw(QCustomPlot &plot)
     } else {
         if (std::vector<double> filled = filledUtilization(*evaluation(), buckets()); !filled.empty())
             m_curves.push_back({tr("with prefill in bubbles"), theme().work(WorkKind::Prefill), std::move(filled)});
-        m_curves.push_back({tr("mean of all GPUs in training work"), theme().work(WorkKind::Forward), fleetUtilization(*evaluation(), buckets())});
+        m_curves.push_back({tr("training, mean of all GPUs"), theme().work(WorkKind::Forward), fleetUtilization(*evaluation(), buckets())});
     }
     plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 %").arg(std::round(v * 100)); }, plot.height() > 150 ? 0.25 : 0.5));
     plot.yAxis->setRange(0, 1.04);

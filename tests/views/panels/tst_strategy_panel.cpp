@@ -12,6 +12,7 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QStyleOptionComboBox>
 #include <QTest>
 
 using namespace trainyard;
@@ -162,6 +163,36 @@ private slots:
         EffectCombo *list = p->row("stack")->list();
         QCOMPARE(list->effect(list->findText("Ideal")).ink, Ink::Muted);
         QVERIFY(list->itemData(list->findText("Ideal"), Qt::ToolTipRole).toString().contains("bound"));
+    }
+
+    /// A plan that is one already, such as one of measured times: its other values are compared with each other.
+    void aPlanThatIsABoundItselfHasRecommendations()
+    {
+        Plan ideal = *m_plan;
+        ideal.stack.name = "ideal";
+        const PlanPtr plan = handmade::shared(ideal);
+        const auto p = panel();
+        p->setPlan(plan);
+        auto table = std::make_shared<EffectTable>();
+        table->plan = plan;
+        table->iterationTime = 10;
+        table->strategies = {{"recompute=full", effect(-0.05)}};
+        p->setEffects(table);
+        QCOMPARE(p->row("recompute")->effectLine()->text(), QStringLiteral("full −5.0 %"));
+        QCOMPARE(p->row("recompute")->effectLine()->ink(), Ink::Good);
+    }
+
+    /// At 1280 pixels the panel has 408 of them.
+    void theNamesOfZeroStagesHaveRoomInANarrowWindow()
+    {
+        const auto p = panel();
+        p->resize(408, 640);
+        EffectCombo *list = p->row("zero")->list();
+        QStyleOptionComboBox option;
+        option.initFrom(list);
+        const int room = list->style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, list).width() - 2;
+        for (int i = 0; i < list->count(); ++i)
+            QVERIFY2(list->fontMetrics().horizontalAdvance(list->itemText(i)) <= room, qPrintable(QStringLiteral("%1 in %2").arg(list->itemText(i)).arg(room)));
     }
 
     /// 64 GPUs, tensor 8: with Data 4 a pipeline of 2 takes them all, one of 4 would take 128.

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// README.md and docs/: links lead somewhere, pictures are those that scripts/pictures makes, commands run, and figures of samples
+// are what the program answers today. Where a figure differs the test prints the sentence that would be right.
+#include "core/catalogue/catalogue.h"
+#include "core/evaluate/evaluate.h"
+#include "core/plan/plan_io.h"
+#include "core/report/number_text.h"
+
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QSet>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+
+using namespace trainyard;
+
+namespace {
+
+const QDir kRoot(QStringLiteral(TRAINYARD_SOURCE_DIR));
+
+QString textOf(const QString &path)
+{
+    QFile file(kRoot.filePath(path));
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+QStringList pages()
+{
+    QStringList found{QStringLiteral("README.md"), QStringLiteral("ARCHITECTURE.md"), QStringLiteral("CONTRIBUTING.md")};
+    for (const QString &name : QDir(kRoot.filePath(QStringLiteral("docs"))).entryList({QStringLiteral("*.md")}))
+        found.append(QStringLiteral("docs/") + name);
+    return found;
+}
+
+/// Of each heading, as GitHub makes it: small letters, no punctuation, hyphens for spaces.
+QSet<QString> anchors(const QString &text)
+{
+    static const QRegularExpression heading(QStringLiteral("^#+ (.*)$"), QRegularExpression::MultilineOption);
+    static const QRegularExpression punctuation(QStringLiteral("[^\\w\\- ]"), QRegularExpression::UseUnicodePropertiesOption);
+    QSet<QString> found;
+    for (auto all = heading.globalMatch(text); all.hasNext();)
+        found.insert(all.next().captured(1).toLower().remove(punctuation).replace(u' ', u'-'));
+    return found;
+}
+
+/// What a page points to within the repository: files and pictures.
+QStringList targets(const QString &text)
+{
+    static const QRegularExpression link(QStringLiteral("\\]\\(([^)\\s]+)\\)|(?:src|srcset)=\"([^\"]+)\""));
+    QStringList found;
+    for (auto all = link.globalMatch(text); all.hasNext();) {
+        const auto match = all.next();
+        const QString target = match.captured(1) + match.captured(2);
+        if (!target.contains(QStringLiteral("://")) && !target.startsWith(QStringLiteral("mailto:")))
+            found.append(target);
+    }
+    return found;
+}
+
+QString fileOf(const QString &page, const QString &target)
+{
+    return QDir::cleanPath(QFileInfo(page).path() + u'/' + target.section(u'#', 0, 0));
+}
+
+Plan sample(const char *name, std::initializer_list<std::pair<const char *, const char *>> keys = {})
+{
+    Plan plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json").value_or(Plan{});
+    for (const auto &[key, value] : keys)
+        plan = withKeySet(plan, key, value).value_or(Plan{});
+    return plan;
+}
+
+EvaluationPtr evaluated(const Plan &plan)
+{
+    EvaluationWorkspace workspace;
+    const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+    return evaluation ? *evaluation : nullptr;
+}
+
+double iterationOf(const Plan &plan)
+{
+    return evaluated(plan)->metrics.iterationTime.value();
+}
+
+void comparePage(const char *path, const std::string &part)
+{
+    QString text = textOf(QLatin1String(path));
+    text.replace(u'\n', u' ');
+    QVERIFY2(text.contains(QString::fromStdString(part)), qPrintable(QStringLiteral("%1 should say \"%2\"").arg(QLatin1String(path), QString::fromStdString(part))));
+}
+
+} // namespace
+
+class TstPages : public QObject {
+    Q_OBJECT
+
+private slots:
+    void everyLinkLeadsSomewhere()
+    {
+        int links = 0;
+        for (const QString &page : pages()) {
+            const QString text = textOf(page);
+            for (const QString &target : targets(text)) {
+                ++links;
+                const QString file = target.startsWith(u'#') ? page : fileOf(page, target);
+                QVERIFY2(QFile::exists(kRoot.filePath(file)), qPrintable(page + QStringLiteral(" links to ") + target));
+                if (target.contains(u'#'))
+                    QVERIFY2(anchors(textOf(file)).contains(target.section(u'#', 1)), qPrintable(page + QStringLiteral(" links to ") + target));
+            }
+        }
+        QVERIFY(links > 30);
+    }
+
+    /// One command makes them all: shown, made and there are the same files, of the size that the command asks for.
+    void everyPictureIsMadeByTheCommandAndShown()
+    {
+        static const QRegularExpression made(QStringLiteral("^picture +(\\S+) +(?:light|dark) +\\S+ +(\\S+)$"), QRegularExpression::MultilineOption);
+        QSet<QString> names, shown;
+        for (auto all = made.globalMatch(textOf(QStringLiteral("scripts/pictures"))); all.hasNext();) {
+            const auto match = all.next();
+            names.insert(QStringLiteral("docs/images/") + match.captured(1) + QStringLiteral(".png"));
+            QVERIFY2(QFile::exists(kRoot.filePath(QStringLiteral("samples/") + match.captured(2) + QStringLiteral(".trainyard.json"))), qPrintable(match.captured(2)));
+        }
+        for (const QString &page : pages()) {
+            for (const QString &target : targets(textOf(page)))
+                if (target.endsWith(QStringLiteral(".png")))
+                    shown.insert(fileOf(page, target));
+        }
+        QSet<QString> there;
+        for (const QString &name : QDir(kRoot.filePath(QStringLiteral("docs/images"))).entryList(QDir::Files))
+            there.insert(QStringLiteral("docs/images/") + name);
+        QVERIFY(names.size() >= 6);
+        QCOMPARE(shown, names);
+        QCOMPARE(there, names);
+        for (const QString &name : names) {
+            QFile file(kRoot.filePath(name));
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            QCOMPARE(file.read(24).mid(16), QByteArray::fromHex("000005a000000384"));   // of a PNG: width 1440, height 900
+        }
+    }
+
+    /// Lines of the pages' code blocks that call the program, with the variables that they set before.
+    void everyCommandOfThePagesRuns()
+    {
+        QTemporaryDir folder;
+        QVERIFY(QFile::link(kRoot.filePath(QStringLiteral("samples")), folder.filePath(QStringLiteral("samples"))));
+        int commands = 0;
+        for (const QString &page : pages()) {
+            QString variables;
+            bool isCode = false;
+            for (const QString &line : textOf(page).split(u'\n')) {
+                if (line.startsWith(QStringLiteral("```")))
+                    isCode = !isCode;
+                static const QRegularExpression assignment(QStringLiteral("^[A-Za-z]+="));
+                if (isCode && assignment.match(line).hasMatch())
+                    variables += line + QStringLiteral("; ");
+                if (!isCode || !line.startsWith(QStringLiteral("trainyard-cli ")))
+                    continue;
+                ++commands;
+                QProcess process;
+                process.setWorkingDirectory(folder.path());
+                QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+                environment.insert(QStringLiteral("PATH"), QFileInfo(QStringLiteral(TRAINYARD_CLI)).path() + u':' + environment.value(QStringLiteral("PATH")));
+                process.setProcessEnvironment(environment);
+                process.start(QStringLiteral("sh"), {QStringLiteral("-c"), variables + line});
+                QVERIFY2(process.waitForFinished(60000) && process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0,
+                         qPrintable(page + QStringLiteral(": ") + line + QStringLiteral("\n") + QString::fromUtf8(process.readAllStandardError())));
+                QVERIFY2(line.contains(QStringLiteral("--out")) || !process.readAllStandardOutput().isEmpty(), qPrintable(line));
+            }
+        }
+        QVERIFY2(commands >= 16, qPrintable(QString::number(commands)));
+    }
+
+    void samplesAreCountedInWords()
+    {
+        const char *kWords[] = {"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"};
+        const auto count = QDir(kRoot.filePath(QStringLiteral("samples"))).entryList({QStringLiteral("*.trainyard.json")}).size();
+        comparePage("docs/plan-file.md", "`samples/` holds " + std::string(kWords[count]) + " real ones");
+    }
+
+    /// "All 576 GPUs train twice as fast as one region alone, at almost three times the price of a token": of GPUs that train.
+    void threeRegionsAgainstOne()
+    {
+        const Plan all = sample("llama-3-70b-three-regions");
+        const Plan one = sample("llama-3-70b-three-regions", {{"placement", R"({"mode":"pipeline-across","stages":[{"datacenter":"virginia","stages":9}]})"}});
+        const EvaluationPtr together = evaluated(all), alone = evaluated(one);
+        QCOMPARE(together->metrics.gpusUsed, 576);
+        const double faster = *alone->metrics.iterationTime / *together->metrics.iterationTime;
+        const auto dollars = [](const Evaluation &e) { return *e.metrics.cost.usdPerIteration * (e.metrics.wanBytesPerIteration > 0 ? 1 : double(e.metrics.gpusUsed) / e.metrics.gpusTotal); };
+        const double dearer = dollars(*together) / dollars(*alone);
+        QVERIFY2(std::abs(faster - 2) < 0.1, qPrintable(QString::number(faster)));
+        QVERIFY2(dearer > 2.7 && dearer < 3, qPrintable(QString::number(dearer)));
+        comparePage("docs/across-datacenters.md", "all 576 GPUs train twice as fast as one region alone, at almost three times the price of a token");
+    }
+
+    void drivesOfTheOffloadSampleAgainstItsTraining()
+    {
+        const EvaluationPtr evaluation = evaluated(sample("gpt3-offload-a100-40gb"));
+        const double life = *evaluation->metrics.offload->ssdLifetimeYears * 365.25, training = *evaluation->metrics.cost.daysTotal;
+        const char *kSets[] = {"less than one set", "more than one set", "more than two sets", "more than three sets", "more than four sets"};
+        comparePage("docs/when-memory-is-the-limit.md", "the drives last " + std::to_string(std::lround(life)) + " days and the training takes " + std::to_string(std::lround(training))
+                                                            + ": it would need " + kSets[std::min(4, int(training / life))]);
+        const Plan recompute = sample("gpt3-offload-a100-40gb", {{"memory.activation_offload", "none"}, {"memory.recompute", "full"}});
+        const double longer = iterationOf(recompute) / *evaluation->metrics.iterationTime - 1;   // "about a third longer", says the sample
+        QVERIFY2(longer > 0.28 && longer < 0.38, qPrintable(QString::number(longer)));
+        QVERIFY(evaluation->plan->notes.find("about a third longer") != std::string::npos);
+    }
+
+    /// Pairs of the headline's sample from 14 to 15 Gbps: C falls from 1.54 to 1.43, and cells from two pipelines to one.
+    void smallerCellsOnAFasterLink()
+    {
+        double least = 1, most = 0, plain = 0;
+        for (const char *schedule : {"gpipe", "1f1b", "zb-h1", "zb-h2", "chimera", "hanayo", "varuna", "atlas"}) {
+            const auto growth = [&](const char *cell) {
+                const auto at = [&](const char *gbps) {
+                    return iterationOf(sample("atlas-headline", {{"schedule", schedule}, {"bubble_fill.enabled", "false"}, {"wan.cell", cell}, {"cluster.wan_links[0].node_pair_gbps", gbps}}));
+                };
+                return at("15") / at("14") - 1;
+            };
+            const double of = growth("auto");
+            least = std::min(least, of);
+            most = std::max(most, of);
+            if (std::string_view(schedule) == "1f1b")
+                plain = of;
+            QVERIFY(growth("2") < 1e-6);
+        }
+        comparePage("docs/model.md", "headline sample's iteration grows by " + std::to_string(std::lround(plain * 100)) + " % (1F1B; " + std::to_string(std::lround(least * 100)) + " to "
+                                         + std::to_string(std::lround(most * 100)) + " % by schedule) where its pairs go from 14 to 15 Gbps");
+    }
+};
+
+QTEST_APPLESS_MAIN(TstPages)
+#include "tst_pages.moc"
