@@ -14,7 +14,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
+#include <map>
 
 using namespace trainyard;
 
@@ -180,6 +183,38 @@ private slots:
         const char *kWords[] = {"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"};
         const auto count = QDir(kRoot.filePath(QStringLiteral("samples"))).entryList({QStringLiteral("*.trainyard.json")}).size();
         comparePage("docs/plan-file.md", "`samples/` holds " + std::string(kWords[count]) + " real ones");
+    }
+
+    /// Rows that are gated, guessed, left out and, where a source judges, used for fitting all the same.
+    void theRowsOfEverySourceAreCounted()
+    {
+        std::map<QString, int> left;
+        const auto notUsed = nlohmann::json::parse(textOf(QStringLiteral("resources/validation/usable.json")).toStdString());
+        for (const nlohmann::json &row : notUsed["rows"])
+            ++left[QString::fromStdString(row["source"].get<std::string>())];
+        const QString page = textOf(QStringLiteral("docs/validation-sources.md"));
+        int sources = 0, allGated = 0, allGuessed = 0, allLeft = 0;
+        for (const QString &name : QDir(kRoot.filePath(QStringLiteral("resources/validation"))).entryList({QStringLiteral("*.json")})) {
+            const auto file = nlohmann::json::parse(textOf(QStringLiteral("resources/validation/") + name).toStdString());
+            if (!file.contains("rows") || !file.contains("source"))
+                continue;
+            int gated = 0, guessed = 0, fitting = 0;
+            for (const nlohmann::json &row : file["rows"]) {
+                (row.value("status", "") == "guessed" ? guessed : gated) += 1;
+                fitting += row.value("role", "") == "fit";
+            }
+            const QString source = QString::fromStdString(file["source"].get<std::string>());
+            const QString use = file["role"] == "fit" ? QStringLiteral("fitting") : fitting == 0 ? QStringLiteral("judging") : QStringLiteral("judging; %1 rows for fitting").arg(fitting);
+            const QString counts = QStringLiteral("| %1 | %2 | %3 | %4 |").arg(use).arg(gated).arg(guessed).arg(left[source]);
+            const QRegularExpression line(QStringLiteral("\\n\\| `%1` .*%2").arg(QRegularExpression::escape(source), QRegularExpression::escape(counts)));
+            QVERIFY2(line.match(page).hasMatch(), qPrintable(source + QStringLiteral(" should have ") + counts));
+            ++sources;
+            allGated += gated;
+            allGuessed += guessed;
+            allLeft += left[source];
+        }
+        QVERIFY(sources >= 16);
+        comparePage("docs/validation-sources.md", QStringLiteral("| all | | | %1 | %2 | %3 |").arg(allGated).arg(allGuessed).arg(allLeft).toStdString());
     }
 
     /// "All 576 GPUs train twice as fast as one region alone, at almost three times the price of a token": of GPUs that train.
