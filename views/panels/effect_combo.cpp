@@ -24,6 +24,7 @@ namespace {
 constexpr int kEffectRole = Qt::UserRole + 1;
 constexpr int kInkRole = Qt::UserRole + 2;
 constexpr int kSide = 8;
+constexpr int kOwnMargin = 2;   // pixels before the text of a line edit without a frame
 
 class EffectDelegate : public QStyledItemDelegate {
 public:
@@ -71,6 +72,7 @@ void EffectCombo::letType()
 {
     setEditable(true);
     setInsertPolicy(QComboBox::NoInsert);
+    lineEdit()->setTextMargins(-kOwnMargin, 0, 0, 0);   // begins where the text of a list does
     setCompleter(nullptr);
 }
 
