@@ -6,6 +6,7 @@
 #include "core/ladder/recompute.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
+#include "core/schedule/chunks.h"
 #include "core/schedule/shard_exchange.h"
 #include "core/workload/model_math.h"
 
@@ -130,20 +131,26 @@ void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
     cost.inputGrad.expert += there + back;
 }
 
-LayerCompute computeOf(const LayerTimer &timer, Recompute recompute)
+LayerCompute computeOf(const LayerTimer &timer, ScheduleKind schedule, bool isRecomputed)
 {
-    return {timer.forward.total(), timer.inputGrad.total() + timer.weightGrad.total(), recompute == Recompute::Full};
+    return {timer.forward.total(), timer.inputGrad.total(), timer.weightGrad.total(), isRecomputed, endsWithWeightGrads(schedule)};
 }
 
 /// Weights come before forward and backward where they lie off the GPU, gradients leave after backward, while the
-/// neighbouring layer computes: PCIe is full duplex, and what outlasts the layer shows.
+/// neighbouring layer computes: PCIe is full duplex, and what outlasts the layer shows. Where backward is split, each part
+/// hides its own: were one move shown by what both parts leave, faster weight gradients would make input gradients longer.
 void addStateTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements)
 {
     const double sharded = elements.dense / site.data.ranks + elements.experts / site.expertData.ranks;
     const bool sharesWeights = workload.plan->parallelism.zeroStage >= 3;
     const LayerMoves moves = layerMoves(workload, site.states, sharesWeights ? sharded : elements.dense + elements.experts, sharded);
     cost.forward.offload += std::max(Seconds{}, moves.fetch - timer.forward.total());
-    cost.inputGrad.offload += std::max(Seconds{}, std::max(moves.fetch, moves.leave) - timer.inputGrad.total() - timer.weightGrad.total());
+    if (endsWithWeightGrads(workload.plan->schedule)) {
+        cost.inputGrad.offload += std::max(Seconds{}, moves.fetch - timer.inputGrad.total());
+        cost.weightGrad.offload += std::max(Seconds{}, moves.leave - timer.weightGrad.total());
+    } else {
+        cost.inputGrad.offload += std::max(Seconds{}, std::max(moves.fetch, moves.leave) - timer.inputGrad.total() - timer.weightGrad.total());
+    }
     cost.weightsIn += moves.fetch;
     cost.gradientsOut += moves.leave;
 }
@@ -250,7 +257,7 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
         traffic.inputGrad.compute += routing;
     }
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, computeOf(timer, workload.plan->memory.recompute), workload, site, layerPieces(workload, expertLayer));
+        addShardTraffic(traffic, computeOf(timer, workload.plan->schedule, workload.plan->memory.recompute == Recompute::Full), workload, site, layerPieces(workload, expertLayer));
     addStateTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);
 }
@@ -289,7 +296,7 @@ ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
     if (timer.tensor > 1)
         traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes{bytes * timer.element / 2}, site.tensor) : allReduceTime(Bytes{bytes * timer.element / 2}, site.tensor);
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, computeOf(timer, Recompute::None), workload, site, {{LayerElements{elements, 0}}, 1});
+        addShardTraffic(traffic, computeOf(timer, workload.plan->schedule, false), workload, site, {{LayerElements{elements, 0}}, 1});
     return timer.finish(traffic, Recompute::None);
 }
 
@@ -313,7 +320,7 @@ ChunkCost headCost(const Workload &workload, const LayerSite &site)
         traffic.forward.tensor += allReduceTime(Bytes{8 * timer.tokens}, site.tensor);   // row maxima and sums
     }
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, computeOf(timer, Recompute::None), workload, site, {{LayerElements{elements, 0}}, 1});
+        addShardTraffic(traffic, computeOf(timer, workload.plan->schedule, false), workload, site, {{LayerElements{elements, 0}}, 1});
     return timer.finish(traffic, Recompute::None);
 }
 

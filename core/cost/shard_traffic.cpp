@@ -98,6 +98,7 @@ void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workloa
         show(split, times.shown, times.hidden);
         return times.shown + times.hidden;
     };
+    const Seconds backward = compute.inputGrad + compute.weightGrad, gathersBehind = compute.isSplit ? compute.inputGrad : backward;
     Seconds scatter, gathered;
     for (const LayerElements &part : parts)
         scatter += scatterOf(workload, site, part);
@@ -110,10 +111,11 @@ void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workloa
                 turns.back().gather = turns.back().host = {};
         }
         std::ranges::reverse(turns);
-        gathered = gatherFor(cost.inputGrad, compute.backward);
+        gathered = gatherFor(cost.inputGrad, gathersBehind);
     }
-    const Seconds hidden = std::min(scatter, (compute.backward - std::min(compute.backward, gathered)) * stack.gradientOverlap);
-    show(cost.inputGrad, scatter - hidden, hidden);
+    const Seconds scattersBehind = compute.isSplit ? compute.weightGrad : backward - std::min(backward, gathered);
+    const Seconds hidden = std::min(scatter, scattersBehind * stack.gradientOverlap);
+    show(compute.isSplit ? cost.weightGrad : cost.inputGrad, scatter - hidden, hidden);
 }
 
 } // namespace trainyard

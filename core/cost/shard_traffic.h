@@ -38,12 +38,14 @@ struct GatherTimes { Seconds shown, hidden; };
 
 /// Kernels of one layer and one micro-batch.
 struct LayerCompute {
-    Seconds forward, backward;
+    Seconds forward, inputGrad, weightGrad;
     bool isRecomputed = false;
+    bool isSplit = false;          // weight gradients are operations of their own
 };
 
 /// ZeRO-2 scatters a layer's gradients after its backward, ZeRO-3 gathers its weights before forward and before backward
-/// too, while what came before computes. In a pipeline runs of micro-batches exchange instead (shard_exchange).
+/// too, while what came before computes. A split backward hides gathers behind input gradients and shows scatters with weight
+/// gradients, so that neither part is longer because the other is shorter. In a pipeline runs of micro-batches exchange instead (shard_exchange).
 void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workload &workload, const LayerSite &site, const LayerPieces &pieces);
 
 } // namespace trainyard

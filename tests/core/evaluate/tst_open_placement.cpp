@@ -85,6 +85,7 @@ private slots:
     void theBestPlacementIsTheOneThatIsTaken();
     void withEverythingElseEqualBetterHardwareSlowsNoFixedOrder();
     void reversalsOfSchedulesThatChooseAreFewAndSmall();
+    void aFasterGpuSlowsNoSplitBackwardWhoseWeightsLieInHostMemory();
     void halfTheRoundTripsDoNotMoveAPipelineOntoANarrowLink();
     void aSlowerGpuBehindTheSameLinkIsNotTaken();
 };
@@ -195,6 +196,31 @@ void TestOpenPlacement::reversalsOfSchedulesThatChooseAreFewAndSmall()
     qInfo("%d of %d are slower, at most × %.4f", found.reversed, found.compared, found.worst);
     QVERIFY2(found.reversed <= found.compared / 20, qPrintable(QString("%1 of %2").arg(found.reversed).arg(found.compared)));
     QVERIFY2(found.worst < 1.15, qPrintable(QString::number(found.worst)));
+}
+
+void TestOpenPlacement::aFasterGpuSlowsNoSplitBackwardWhoseWeightsLieInHostMemory()
+{
+    // Each part of a split backward is max(compute, its own move): shorter compute makes no part longer. What hides of
+    // reductions at the end moves by less than a thousandth
+    RandomClusters random(3);
+    EvaluationWorkspace workspace;
+    int compared = 0;
+    for (int i = 0; i < 150; ++i) {
+        Plan plan = random.next({ScheduleKind::ZbH1, ScheduleKind::ZbH2});
+        plan.profile.reset();
+        plan.parallelism.zeroStage = 3;
+        plan.stack.name = "deepspeed";
+        plan.parallelism.pipeline = 1 + random.pick(4);
+        plan.workload.globalBatch = 16 * plan.parallelism.pipeline;
+        plan.memory.parameterOffload = ParameterOffload::Host;
+        const EvaluationPtr before = tried(plan, workspace), after = tried(withFasterGpus(plan), workspace);
+        if (!before || !before->metrics.iterationTime)
+            continue;
+        ++compared;
+        QVERIFY2(*after->metrics.iterationTime <= *before->metrics.iterationTime * 1.001,
+                 qPrintable(QString("cluster %1: %2 -> %3 s").arg(i).arg(*before->metrics.iterationTime).arg(*after->metrics.iterationTime)));
+    }
+    QVERIFY2(compared > 40, qPrintable(QString::number(compared)));
 }
 
 void TestOpenPlacement::halfTheRoundTripsDoNotMoveAPipelineOntoANarrowLink()
