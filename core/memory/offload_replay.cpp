@@ -99,9 +99,11 @@ private:
             m_result.use.dropped += bytes;
             return;
         }
-        m_result.use.written += bytes;
+        const double moved = m_timeline.moved.empty() ? 1 : m_timeline.moved[span];   // the rest had no time
+        m_result.use.written += bytes * moved;
+        m_result.use.dropped += bytes * (1 - moved);
         if (n < m_forwarded[at].size() && m_forwarded[at][n]) {
-            m_result.use.forwarded += bytes;
+            m_result.use.forwarded += bytes * moved;
             return;
         }
         m_changes.push_back({.time = m_timeline.end[span], .order = ChangeOrder::Ends, .away = bytes});

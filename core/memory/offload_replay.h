@@ -15,8 +15,8 @@ namespace trainyard {
 /// Bytes of one GPU in one iteration. What was to leave = written + dropped; written = read + forwarded.
 struct OffloadUse {
     double written = 0, read = 0;
-    double forwarded = 0;          // needed while the store ran: taken from GPU memory
-    double dropped = 0;            // needed before the store began: never written
+    double forwarded = 0;          // written in vain: of tensors that were needed while their store ran, and taken from GPU memory
+    double dropped = 0;            // never written: needed before the store began or, the rest of it, while it ran
 };
 
 struct HeldOverTime {

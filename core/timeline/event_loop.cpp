@@ -52,6 +52,11 @@ public:
 
 private:
     [[nodiscard]] bool isFlow(std::uint32_t task) const { return !m_graph.flow.empty() && m_graph.flow[task] != kNoSpan; }
+    /// Whose end is known only when it comes: a flow, or a store that its load may end.
+    [[nodiscard]] bool isOpen(std::uint32_t task) const
+    {
+        return isFlow(task) || (!m_graph.endsForwarded.empty() && m_graph.endsForwarded[task] != 0);
+    }
     [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const { return m_graph.durations[m_graph.durationClass[task]]; }
 
     void reset()
@@ -110,7 +115,7 @@ private:
         }
         m_timeline.start[task] = start;
         m_timeline.cause[task] = cause;
-        if (chooses || isFlow(task)) {
+        if (chooses || isOpen(task)) {
             m_timeline.start[task] = start = std::max(start, m_now);
             const bool isOwn = cause != kNoSpan && m_graph.resource[cause] == on && m_order.knowsItsOwn(on);
             auto &arrivals = isOwn ? m_work.ownArrivals : m_work.arrivals;
@@ -181,18 +186,43 @@ private:
                 continue;
             }
             const std::uint32_t task = m_work.active[i].task;
-            m_work.active[i] = m_work.active.back();
-            m_work.active.pop_back();
-            leaveLinks(m_graph.flows[m_graph.flow[task]]);
+            finish(i);
             if (const std::uint32_t on = m_graph.resource[task]; m_order.decides(on))
                 becomeFree(on);
-            end(task, m_now);
         }
         while (!m_work.freed.empty() && m_work.freed.front().first <= m_now)
             becomeFree(popFirst(m_work.freed));
         while (!m_work.ownArrivals.empty() && m_work.ownArrivals.front().first <= m_now)
             m_order.arrive(popFirst(m_work.ownArrivals));
         choose(m_work.candidates);
+    }
+
+    /// Ends what is active now.
+    void finish(std::size_t i)
+    {
+        const std::uint32_t task = m_work.active[i].task;
+        m_work.active[i] = m_work.active.back();
+        m_work.active.pop_back();
+        if (isFlow(task))
+            leaveLinks(m_graph.flows[m_graph.flow[task]]);
+        end(task, m_now);
+    }
+
+    /// A store whose tensor is taken from GPU memory: nobody will read what is still to be written.
+    void endEarly(std::uint32_t store)
+    {
+        if (m_graph.endsForwarded.empty() || m_graph.endsForwarded[store] == 0)
+            return;
+        const auto active = std::ranges::find(m_work.active, store, &SimulationWorkspace::ActiveFlow::task);
+        if (active == m_work.active.end())   // not begun
+            return;
+        const double left = std::max(0.0, active->workLeft - static_cast<double>(m_now - active->since) * active->speed);
+        if (m_timeline.moved.empty())
+            m_timeline.moved.assign(m_graph.taskCount(), 1);
+        m_timeline.moved[store] = std::clamp(1 - left / static_cast<double>(std::max<Nanoseconds>(1, durationOf(store))), 0.0, 1.0);
+        finish(static_cast<std::size_t>(active - m_work.active.begin()));
+        m_work.freed.emplace_back(m_now, m_graph.resource[store]);   // chooses in another round of this instant
+        std::ranges::push_heap(m_work.freed, std::greater{});
     }
 
     void becomeFree(std::uint32_t resource)
@@ -249,8 +279,10 @@ private:
         }
         if (partner == kNoSpan)
             return false;
-        if (m_timeline.end[partner] > m_now)
-            m_work.isDropped[partner] = 1;   // without effect on a store that runs
+        if (m_timeline.end[partner] > m_now) {
+            m_work.isDropped[partner] = 1;
+            endEarly(partner);
+        }
         return m_work.isDropped[partner] != 0;
     }
 
@@ -261,9 +293,10 @@ private:
             std::ranges::push_heap(m_work.freed, std::greater{});
             return end(task, m_now);
         }
-        if (isFlow(task)) {
+        if (isOpen(task)) {
             m_work.active.push_back({task, static_cast<double>(durationOf(task)), 1, m_now, m_now + durationOf(task)});
-            joinLinks(m_graph.flows[m_graph.flow[task]]);
+            if (isFlow(task))
+                joinLinks(m_graph.flows[m_graph.flow[task]]);
             return;
         }
         const Nanoseconds until = m_now + durationOf(task);
@@ -302,8 +335,9 @@ private:
         m_work.weight.clear();
         m_work.linkBegin.clear();
         m_work.linkIndex.clear();
+        static const Flow kAlone{0, 1, 1, {}};   // a store that shares nothing
         for (const auto &active : m_work.active) {
-            const Flow &flow = m_graph.flows[m_graph.flow[active.task]];
+            const Flow &flow = isFlow(active.task) ? m_graph.flows[m_graph.flow[active.task]] : kAlone;
             m_work.cap.push_back(flow.rateCap);
             m_work.weight.push_back(flow.weight);
             m_work.linkBegin.push_back(static_cast<std::uint32_t>(m_work.linkIndex.size()));

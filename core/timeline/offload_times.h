@@ -37,6 +37,7 @@ struct PrefetchRule {
     /// during that one's backward; else when they are needed.
     bool atHandOver = true;
     bool dropsQueued = false;      // a store that has not begun when its backward starts is dropped, not only when its load comes
+    bool endsForwarded = true;     // a store that runs when its load's turn comes ends there: nobody will read what it writes
     bool operator==(const PrefetchRule &) const = default;
 };
 
@@ -44,6 +45,8 @@ struct OffloadTimes {              // of one class of pipelines; empty where eve
     std::vector<std::vector<OffloadSegment>> ops;   // [device * chunks + chunk] in the order of the forward; empty: not cut
     std::vector<OffloadPath> paths;                 // [device]
     PrefetchRule prefetch;
+    std::vector<int> ahead;        // [device], instead of PrefetchRule::ahead; empty: that of all
+    [[nodiscard]] int aheadOf(int device) const { return ahead.empty() ? prefetch.ahead : ahead[static_cast<std::size_t>(device)]; }
     [[nodiscard]] bool isEmpty() const { return ops.empty(); }
 };
 

@@ -90,7 +90,7 @@ private:
     void findLoads(DeviceMoves &moves, const std::vector<PlacedOp> &ops, std::size_t place, int device);
     struct Groups;
     [[nodiscard]] Groups groupsOf(DeviceMoves &moves, const PlacedOp &backward, const PlacedOp *recomputation) const;
-    [[nodiscard]] Moment askInOrder(const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place) const;
+    [[nodiscard]] Moment askInOrder(const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const;
     void askAtRunTime(Load &load, const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const;
     static void sortByAsking(DeviceMoves &moves);
     void numberMoves(std::uint32_t &task);

@@ -151,7 +151,7 @@ void PipelineClassTasks::findLoads(DeviceMoves &moves, const std::vector<PlacedO
     for (std::uint32_t i = 0; i < stored.count; ++i) {
         Load load{stored.first + stored.count - 1 - i, {}, {}};
         if (keepsOrder(device))
-            load.turn = askInOrder(groups, groups.groupOf[i], ops, place);
+            load.turn = askInOrder(groups, groups.groupOf[i], ops, place, device);
         else
             askAtRunTime(load, groups, groups.groupOf[i], ops, place, device);
         moves.loads.push_back(load);
@@ -160,10 +160,10 @@ void PipelineClassTasks::findLoads(DeviceMoves &moves, const std::vector<PlacedO
 
 /// At the end of the task before the one that turns to a group `ahead` places before it. What an operation that is not cut
 /// needs is asked for as a whole when the operation before it begins.
-PipelineClassTasks::Moment PipelineClassTasks::askInOrder(const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place) const
+PipelineClassTasks::Moment PipelineClassTasks::askInOrder(const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const
 {
     const PrefetchRule &rule = m_pipeline.offload.prefetch;
-    const auto ahead = static_cast<std::size_t>(rule.ahead);
+    const auto ahead = static_cast<std::size_t>(m_pipeline.offload.aheadOf(device));
     const std::uint32_t first = ops.front().task, task = ops[place].task;
     std::uint32_t before = groups.heads.front();
     if (!ops[place].isCut) {
@@ -183,7 +183,7 @@ PipelineClassTasks::Moment PipelineClassTasks::askInOrder(const Groups &groups, 
 void PipelineClassTasks::askAtRunTime(Load &load, const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const
 {
     const PrefetchRule &rule = m_pipeline.offload.prefetch;
-    const auto ahead = static_cast<std::size_t>(rule.ahead);
+    const auto ahead = static_cast<std::size_t>(m_pipeline.offload.aheadOf(device));
     const PlacedOp &at = ops[place];
     const int q = stageOf(device, at.op->chunk);
     // Also of later groups: a recomputation ahead of its gradient may have begun with segments that stayed.

@@ -86,6 +86,7 @@ void PipelineClassTasks::writeMoves(Writer &writer, int device) const
     };
     for (const Move &move : moves.stores) {
         writer.graph.partner[writer.next] = m_pipeline.offload.prefetch.dropsQueued ? move.needed : kNoSpan;
+        writer.graph.endsForwarded[writer.next] = m_pipeline.offload.prefetch.endsForwarded ? 1 : 0;
         write(move, WorkKind::OffloadStore, kSegmentStore);
         writer.after(move.made);
     }

@@ -151,7 +151,10 @@ void addStates(Fingerprint &print, const StateTimes &states)
 
 void addOffload(Fingerprint &print, const OffloadTimes &offload)
 {
-    print.add(static_cast<std::uint64_t>(offload.prefetch.ahead) << 2 | (offload.prefetch.atHandOver ? 1u : 0u) | (offload.prefetch.dropsQueued ? 2u : 0u));
+    print.add(static_cast<std::uint64_t>(offload.prefetch.ahead) << 3 | (offload.prefetch.atHandOver ? 1u : 0u) | (offload.prefetch.dropsQueued ? 2u : 0u)
+              | (offload.prefetch.endsForwarded ? 4u : 0u));
+    for (const int ahead : offload.ahead)
+        print.add(static_cast<std::uint64_t>(ahead));
     for (const std::vector<OffloadSegment> &segments : offload.ops) {
         print.add(segments.size());
         for (const OffloadSegment &segment : segments)

@@ -80,8 +80,10 @@ void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, 
         graph.pairedMicroBatch.assign(tasks, -1);
         graph.pairedChunk.assign(tasks, 0);
     }
-    if (std::ranges::any_of(classes, &PipelineClassTasks::offloads))
+    if (std::ranges::any_of(classes, &PipelineClassTasks::offloads)) {
         graph.partner.assign(tasks, kNoSpan);
+        graph.endsForwarded.assign(tasks, 0);
+    }
     if (std::ranges::any_of(classes, &PipelineClassTasks::cutsAtRunTime))
         graph.continues.assign(tasks, 0);
     graph.predBegin.resize(tasks + 1);

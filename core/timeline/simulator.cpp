@@ -89,6 +89,7 @@ void sortTrack(Timeline &timeline, const Track &track, std::vector<std::uint32_t
     permute(timeline.pairedChunk);
     permute(timeline.cause);
     permute(timeline.origin);
+    permute(timeline.moved);
     for (std::uint32_t i = 0; i < sorted.size(); ++i)
         newIndex[sorted[i]] = track.first + i;
 }
@@ -204,6 +205,7 @@ Expected<void> runSinglePass(const TaskGraph &graph, SimulationWorkspace &worksp
 Expected<void> simulateInto(Timeline &timeline, const TaskGraph &graph, SimulationWorkspace &workspace, std::stop_token stop)
 {
     prepareTimeline(timeline, graph);
+    timeline.moved.clear();
     const auto ran = needsEvents(graph) ? runEvents(graph, workspace, timeline, stop) : runSinglePass(graph, workspace, timeline, stop);
     if (ran)
         finishTimeline(timeline, graph);

@@ -61,6 +61,7 @@ struct TaskGraph {
     // no time, and a store that has not begun is dropped. Of a store the task whose start drops it too, or kNoSpan. Such
     // tasks lie on Priority resources. Empty where nothing is offloaded.
     std::vector<std::uint32_t> partner;
+    std::vector<std::uint8_t> endsForwarded;    // of a store, 1: where it runs when its load's turn comes, it ends there. Else 0; empty as `partner`
     // 1 where the task goes on with what the task before it on the same resource began: it is the next there, and waited for.
     // Read on resources that decide while they run; empty where no operation there has several tasks of that kind.
     std::vector<std::uint8_t> continues;

@@ -61,6 +61,7 @@ struct Timeline {
     std::vector<std::uint32_t> trackOf;        // span -> track
     std::vector<std::uint32_t> origin;         // of a WAN transfer: the span whose result it carries; else kNoSpan.
                                                // Empty where there is no WAN track
+    std::vector<double> moved;     // of a store of activations that ended early, the share that it wrote; else 1. Empty where none did
     std::uint64_t fingerprint = 0; // of the topology that gave tracks and labels; 0 = unknown or changed since
     Nanoseconds duration = 0;      // from the first start to the last end; starts begin at 0
 

@@ -30,13 +30,14 @@ public:
     /// Another micro-batch moves as much at the same place, where this span shares its moment with another.
     [[nodiscard]] std::optional<std::int64_t> bytes(std::uint32_t span) const
     {
-        if (const auto known = own(span))
+        const double moved = m_timeline.moved.empty() ? 1 : m_timeline.moved[span];
+        if (const auto known = own(span); known && moved == 1)
             return known;
         const int place = placeOf(span);
         for (std::uint32_t other = m_track.first; other < m_track.last; ++other)
             if (m_timeline.chunk[other] == m_timeline.chunk[span] && placeOf(other) == place)
-                if (const auto known = own(other))
-                    return known;
+                if (const auto known = own(other); known && (m_timeline.moved.empty() || m_timeline.moved[other] == 1))
+                    return std::int64_t(double(*known) * moved);
         return std::nullopt;
     }
 

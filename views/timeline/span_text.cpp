@@ -64,6 +64,8 @@ QStringList prefillFacts(const Evaluation &evaluation, const Track &track)
 QString offloadFact(const Evaluation &evaluation, std::uint32_t span)
 {
     const bool isHost = evaluation.plan && evaluation.plan->memory.activationOffload == ActivationOffload::Host;
+    if (!evaluation.timeline.moved.empty() && evaluation.timeline.moved[span] < 1)
+        return tr("needed before all had left: used where they are, and the rest is not written");
     const QString place = isHost ? tr("host memory") : tr("the drives");
     return evaluation.timeline.kind[span] == WorkKind::OffloadStore ? tr("activations leave the GPU for %1 until their backward").arg(place)
                                                                     : tr("activations come back from %1 for their backward").arg(place);

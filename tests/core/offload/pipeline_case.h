@@ -147,7 +147,7 @@ inline PipelineCase randomPipeline(std::mt19937 &random, ScheduleKind schedule)
     c.load = whole(1, 6000);
     c.hold = whole(0, 3000);
     c.latency = whole(0, 8000);
-    c.prefetch = {whole(1, 3), whole(0, 3) > 0, whole(0, 1) == 1};
+    c.prefetch = {whole(1, 3), whole(0, 3) > 0, whole(0, 1) == 1, whole(0, 1) == 1};
     if (schedule == ScheduleKind::DualPipe || schedule == ScheduleKind::DualPipeV) {
         c.devices = 2 * whole(1, 3);
         c.chunks = 2;

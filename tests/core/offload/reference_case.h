@@ -64,7 +64,7 @@ inline IterationCosts costsOf(const Case &c, std::size_t firstKept, StageOffload
         op.backward += segments.back().backward;
     }
     op.inputGrad = op.backward;
-    pipeline.offload = {{segments}, {OffloadPath{c.writeRate, c.readRate, 1, {}, {}}}, c.prefetch};
+    pipeline.offload = {{segments}, {OffloadPath{c.writeRate, c.readRate, 1, {}, {}}}, c.prefetch, {}};
     return costs;
 }
 

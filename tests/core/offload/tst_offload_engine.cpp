@@ -19,7 +19,7 @@ class TstOffloadEngine : public QObject {
         c.writeRate = whole(2, 40) * 1e9;
         c.readRate = whole(2, 40) * 1e9;
         c.microBatches = whole(1, 4);
-        c.prefetch = {whole(1, 3), whole(0, 1) == 1, whole(0, 1) == 1};
+        c.prefetch = {whole(1, 3), whole(0, 1) == 1, whole(0, 1) == 1, whole(0, 1) == 1};
         return c;
     }
 
@@ -181,6 +181,7 @@ private slots:
         // two pipelines of one GPU each store at the same time over a link that carries one: each move takes twice as long
         Case c;
         c.layers = 1;
+        c.prefetch.endsForwarded = false;
         StageOffload bytes;
         const auto storeTime = [&](double capacity) {
             IterationCosts costs = costsOf(c, 1, bytes);

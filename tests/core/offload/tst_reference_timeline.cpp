@@ -37,7 +37,7 @@ class TstReferenceTimeline : public QObject {
         c.layers = l;
         c.microBatch = b;
         c.writeRate = c.readRate = row["bw"].get<double>();
-        c.prefetch = {1, false, true};
+        c.prefetch = {1, false, true, false};   // and stores that run go on to their end
         return c;
     }
 
