@@ -300,17 +300,13 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
     if (plan.memory.parameterOffload == ParameterOffload::Ssd)
         result.weightsWritten = Bytes{touched * weightBytes(plan.workload.precision)};
     if (plan.memory.optimizerOffload != OptimizerOffload::None) {
-        Seconds compute, backward; // of an iteration: what a delayed step hides behind; of a micro-batch
-        const int copies = result.chunks.size() > 1 ? modelCopies(plan.schedule) : 1;   // of which each micro-batch goes through one
-        for (const ChunkCost &chunk : result.chunks)
-            compute += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total()) * (double(pipelines.microBatches) / copies);
+        Seconds backward;          // of a micro-batch
         for (const ChunkCost &chunk : result.chunks)
             backward += chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total();
         result.step = offloadedStep(m_work, pipelines.seats[std::size_t(stage)], touched);
         const StageSeat seat = pipelines.seats[std::size_t(stage)];
         result.lateWrites = lateGradientWrites(m_work, seat, touched, backward);
-        const Seconds whole = result.step.time + result.lateWrites;
-        result.optimizer = (plan.memory.delayedUpdate ? delayedStep(whole, compute) : whole) + galoreTime(m_work, *costs.site.gpu, touched);
+        result.optimizer = shownStep(m_work, result, pipelines.microBatches) + galoreTime(m_work, *costs.site.gpu, touched);
     } else
         result.optimizer += weightsHome(m_work, pipelines.seats[std::size_t(stage)], touched);
 }
@@ -338,6 +334,20 @@ TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
     tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap)) + stage.exchange);
     tail.optimizer = toNanoseconds(stage.optimizer);
     return tail;
+}
+
+Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches)
+{
+    const Plan &plan = *workload.plan;
+    const Seconds whole = stage.step.time + stage.lateWrites;
+    if (!plan.memory.delayedUpdate)
+        return whole;
+    const int copies = stage.chunks.size() > 1 ? modelCopies(plan.schedule) : 1;   // of which each micro-batch goes through one
+    Seconds beside;
+    for (const ChunkCost &chunk : stage.chunks)
+        beside += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total()) * (double(microBatches) / copies);
+    const TailTimes tail = tailTimes(workload, stage);
+    return delayedStep(whole, beside + toSeconds(tail.reduce - tail.reduceEarly + tail.gather));
 }
 
 Bytes stageGradient(const Workload &workload, int stage)

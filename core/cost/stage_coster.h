@@ -59,6 +59,10 @@ private:
 [[nodiscard]] Bytes stageGradient(const Workload &workload, int stage);
 
 /// The part of reduction and gather that nothing of the stage hides, for the graph.
+/// What shows of an update off the GPU at the end of an iteration: all of it or, of a delayed one, what the stage's operations
+/// of `microBatches` and its exchanges do not hide.
+[[nodiscard]] Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches);
+
 [[nodiscard]] TailTimes tailTimes(const Workload &workload, const StageCosts &stage);
 
 } // namespace trainyard
