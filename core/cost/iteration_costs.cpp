@@ -296,12 +296,14 @@ Expected<Costs> cost(const Workload &workload)
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }
-    planOffload(workload, coster, costs);
-    if (auto length = checkLength(costs.iteration); !length)
-        return std::unexpected(length.error());
     costs.iteration.turns = plan.wan.turns;
     costs.iteration.optimizerBarrier = workload.stack.gradientNormBarrier;
     costs.iteration.overhead = plan.profile ? 0 : toNanoseconds(milliseconds(workload.stack.iterationOverheadMs * slowestHost(workload)));
+    if (auto length = checkLength(costs.iteration); !length)
+        return std::unexpected(length.error());
+    planOffload(workload, coster, costs);          // which runs the iteration
+    if (auto length = checkLength(costs.iteration); !length)
+        return std::unexpected(length.error());
     return costs;
 }
 

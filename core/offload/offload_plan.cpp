@@ -2,6 +2,7 @@
 #include "core/offload/offload_plan.h"
 
 #include "core/offload/amount.h"
+#include "core/offload/automatic_amount.h"
 #include "core/offload/layer_policy.h"
 #include "core/offload/paths.h"
 #include "core/offload/prefetch.h"
@@ -26,6 +27,8 @@ public:
         : m_work(workload), m_coster(coster), m_costs(costs), m_settings(offloadSettings(*workload.plan)), m_paths(offloadPaths(workload)), m_fair(fairRates(m_paths)),
           m_byPolicy(recomputesByPolicy(*workload.plan))
     {
+        if (!m_byPolicy && !m_settings.fraction)
+            m_automatic.emplace(workload, costs, m_settings.group, m_settings.ahead);
     }
 
     void plan()
@@ -34,7 +37,7 @@ public:
         m_costs.iteration.linkCapacity.insert(m_costs.iteration.linkCapacity.end(), m_paths.linkCapacity.begin(), m_paths.linkCapacity.end());
         for (std::size_t c = 0; c < m_costs.iteration.classes.size(); ++c) {
             PipelineCosts &pipelines = m_costs.iteration.classes[c];
-            OffloadTimes times{{}, m_paths.of[c], {}};
+            OffloadTimes times{{}, m_paths.of[c], {}, {}};
             times.prefetch.ahead = m_settings.ahead;
             for (OffloadPath &path : times.paths)
                 for (auto *links : {&path.storeLinks, &path.loadLinks})
@@ -125,7 +128,7 @@ private:
         PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
         const OffloadPath &path = times.paths[std::size_t(stage)];
         StageOffload result;
-        const Modules modules = m_byPolicy ? modulesByPolicy(pipelineClass, stage, path, result) : modulesByRule(pipelineClass, stage, inFlight, times.prefetch.ahead);
+        const Modules modules = m_byPolicy ? modulesByPolicy(pipelineClass, stage, path, result) : modulesByRule(pipelineClass, stage, inFlight, times);
         const std::size_t slot = std::size_t(stage) * modules.size();
         SegmentRule rule{splitsBackward(pipelines.program), m_byPolicy};
         const int group = m_byPolicy ? std::max(1, m_settings.group / 2) : m_settings.group;   // layers, not their halves
@@ -145,8 +148,8 @@ private:
         return result;
     }
 
-    /// SSDTrain: modules leave in order, up to the first that stays.
-    Modules modulesByRule(std::size_t pipelineClass, int stage, double inFlight, int &ahead)
+    /// SSDTrain: modules leave in order, up to the first that stays. Adds the look-ahead of the stage to `times`.
+    Modules modulesByRule(std::size_t pipelineClass, int stage, double inFlight, OffloadTimes &times)
     {
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
         const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
@@ -163,9 +166,20 @@ private:
         const Program &program = m_costs.iteration.classes[pipelineClass].program;
         const FairRates &rates = m_fair[pipelineClass][std::size_t(stage)];
         const BackwardKind kind{splitsBackward(program), inFlight <= 1, program.rule != OrderRule::Strict, alwaysRecomputes(program.order[std::size_t(stage)])};
-        std::size_t left = firstKept(all, rates, inFlight, program.shape.microBatches, kind.recomputes);
-        if (!m_settings.fraction)
-            left = inTime(modules, left, rates, kind, ahead);
+        int ahead = m_settings.ahead;
+        std::size_t left = 0;
+        std::optional<AmountChosen> chosen;
+        if (m_automatic)
+            chosen = m_automatic->choose({int(pipelineClass), stage, &modules, BytesPerSecond{rates.store}, BytesPerSecond{rates.load}, inFlight});
+        if (chosen) {
+            left = chosen->leaving;
+            ahead = chosen->ahead;
+        } else {
+            left = firstKept(all, rates, inFlight, program.shape.microBatches, kind.recomputes);
+            if (!m_settings.fraction)
+                left = inTime(modules, left, rates, kind, ahead);
+        }
+        times.ahead.push_back(ahead);
         for (auto &chunk : modules)
             for (OffloadModule &module : chunk)
                 module.leaves = left > 0 && left-- > 0 && module.offloadable > 0;
@@ -182,6 +196,10 @@ private:
         int leaving = 0;
         for (const StageChunk &chunk : chunks)
             leaving += memoLayers(chunk.layers);
+        StageCosts &costs = m_costs.stages[pipelineClass][std::size_t(stage)];
+        const int microBatches = pipelines.program.shape.microBatches;
+        const bool stepsOffGpu = m_work.plan->memory.optimizerOffload != OptimizerOffload::None;
+        const Seconds shown = stepsOffGpu ? shownStep(m_work, costs, microBatches) : Seconds{};
         Modules modules;
         for (std::size_t c = 0; c < chunks.size(); ++c) {
             std::vector<PolicyLayer> layers = chunkLayers(m_work, chunks[c], parts);
@@ -194,11 +212,13 @@ private:
                 at = ofChunk.insert(at, layer.module) + 1;
                 again += layer.recompute;
             }
-            setRecompute(pipelines, m_costs.stages[pipelineClass][std::size_t(stage)], std::size_t(stage) * chunks.size() + c, c, again);
+            setRecompute(pipelines, costs, std::size_t(stage) * chunks.size() + c, c, again);
         }
         if (result.fates.forwards > 0)
             recomputeAlways(pipelines.program.order[std::size_t(stage)]);
-        pipelines.tail[std::size_t(stage)] = tailTimes(m_work, m_costs.stages[pipelineClass][std::size_t(stage)]);
+        if (stepsOffGpu)           // a delayed one hides behind recomputation too
+            costs.optimizer += shownStep(m_work, costs, microBatches) - shown;
+        pipelines.tail[std::size_t(stage)] = tailTimes(m_work, costs);
         return modules;
     }
 
@@ -227,6 +247,7 @@ private:
     OffloadPaths m_paths;
     std::vector<std::vector<FairRates>> m_fair;
     bool m_byPolicy;
+    std::optional<AutomaticAmount> m_automatic;
 };
 
 } // namespace

@@ -14,7 +14,7 @@ struct OffloadSettings {
     ActivationOffload target = ActivationOffload::None;
     Auto<double> fraction;
     double minElements = 8.0 * 1024 * 1024;   // smaller tensors stay
-    int group = 2;                 // modules that are loaded together: a layer
+    int group = 1;                 // modules that are loaded together
     int ahead = 1;                 // groups that are loaded ahead of the one in its backward
 };
 [[nodiscard]] OffloadSettings offloadSettings(const Plan &plan);

@@ -166,7 +166,7 @@ struct MemoryStrategy {
     Auto<double> offloadFraction;
     OffloadPolicy offloadPolicy = OffloadPolicy::SsdTrain;
     int offloadMinElements = 8 * 1024 * 1024;   // smaller tensors stay
-    int offloadGroup = 2;                 // modules (attention or MLP) that are loaded together
+    int offloadGroup = 1;                 // modules (attention or MLP) that are loaded together
     int offloadAhead = 1;                 // such groups that are loaded ahead of the one in its backward
     OptimizerOffload optimizerOffload = OptimizerOffload::None;
     bool delayedUpdate = false;           // an offloaded optimizer step runs beside the next iteration, one step stale

@@ -1,0 +1,50 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How many modules of a stage leave where the plan says auto: of all amounts and look-aheads with which no operation of the
+// stage ends later than where everything stays (rehearsal.h), the one with the lowest peak.
+
+#include "core/cost/iteration_costs.h"
+#include "core/offload/modules.h"
+#include "core/offload/rehearsal.h"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace trainyard {
+
+struct AmountChosen {
+    std::size_t leaving = 0;       // modules of the stage, in order
+    int ahead = 1;                 // groups
+};
+
+struct AmountStage {
+    int pipelineClass = 0, stage = 0;
+    const std::vector<std::vector<OffloadModule>> *modules = nullptr;   // of each virtual stage
+    BytesPerSecond store, load;    // that one GPU can count on
+    double inFlight = 1;           // micro-batches between forward and backward
+};
+
+class AutomaticAmount {
+public:
+    /// Runs the iteration with every activation on the GPU. `group`, `ahead`: of the plan.
+    AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead);
+
+    /// Nothing where that iteration does not run, or where the search has cost kMostTasks rehearsed tasks: then a bound
+    /// without search must do.
+    [[nodiscard]] std::optional<AmountChosen> choose(const AmountStage &stage);
+
+    static constexpr std::size_t kMostTasks = 2'000'000;
+    static constexpr int kFurthest = 8;   // groups ahead; each takes the memory of what it holds
+
+private:
+    class Search;
+
+    const Workload &m_work;
+    const Costs &m_costs;
+    int m_group, m_ahead;
+    std::vector<std::vector<StageScript>> m_scripts;   // [class][stage]; empty where nothing could be run
+    std::size_t m_tasks = 0;
+};
+
+} // namespace trainyard
