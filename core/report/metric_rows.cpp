@@ -54,10 +54,7 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         for (const WanLinkUse &link : m.wanLinks)
             wanUse = std::max(*wanUse, link.utilization);
     }
-    const auto offload = [&](double OffloadMetrics::*part) {
-        const bool ofActivations = m.offload && (m.offload->bytesPerGpu > 0 || m.offload->bytesDropped > 0 || m.offload->recompute > 0);
-        return ofActivations ? Metric{(*m.offload).*part} : Metric{};   // of states alone only the drives are of interest
-    };
+    const auto offload = [&](double OffloadMetrics::*part) { return m.offload ? Metric{(*m.offload).*part} : Metric{}; };
     std::vector<MetricRow> rows{
         {"iteration_time_s", "Iteration", Time, Better::Lower, m.iterationTime},
         {"tokens_per_s", "Tokens per second", Number, Better::Higher, m.tokensPerSecond},
