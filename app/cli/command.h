@@ -20,6 +20,7 @@ void addEvaluateCommand(CLI::App &app, int &exitCode);
 void addCompareCommand(CLI::App &app, int &exitCode);
 void addExplainCommand(CLI::App &app, int &exitCode);
 void addFitCommand(CLI::App &app, int &exitCode);
+void addRokCommand(CLI::App &app, int &exitCode);
 void addReportCommand(CLI::App &app, int &exitCode);
 void addExportCommand(CLI::App &app, int &exitCode);
 void addCatalogCommand(CLI::App &app, int &exitCode);

@@ -22,6 +22,7 @@ int runCommandLine(int argc, char **argv)
     addCompareCommand(app, exitCode);
     addExplainCommand(app, exitCode);
     addFitCommand(app, exitCode);
+    addRokCommand(app, exitCode);
     addReportCommand(app, exitCode);
     addExportCommand(app, exitCode);
     addCatalogCommand(app, exitCode);

@@ -99,6 +99,33 @@ bool readRokPoint(RokPoint &point, const Evaluation &evaluation)
     return true;
 }
 
+RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop,
+                  const std::function<void()> &beforeEach)
+{
+    RokCurve curve;
+    for (int way = 0; way < kActivationWays; ++way)
+        for (RokPoint &point : rokPlans(plan, ActivationWay(way))) {
+            if (beforeEach)
+                beforeEach();
+            const auto evaluation = evaluate(point.plan, catalogue, workspace, stop, {.keepTimeline = false, .offerFixes = false});
+            if (stop.stop_requested()) {
+                curve.isStopped = true;
+                return curve;
+            }
+            if (evaluation && readRokPoint(point, **evaluation)) {
+                curve.points.push_back(std::move(point));
+                continue;
+            }
+            std::string why = "the plan has no time or no memory to show";
+            if (!evaluation)
+                why = toString(evaluation.error().front());
+            else if (const auto &problems = (*evaluation)->problems; !problems.empty())
+                why = problems.front().text;
+            curve.gaps.push_back({point.way, point.microBatch, std::move(why)});
+        }
+    return curve;
+}
+
 std::string whyNoRok(const Plan &plan)
 {
     if (plan.profile)

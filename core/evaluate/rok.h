@@ -7,6 +7,7 @@
 #include "core/evaluate/evaluate.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,22 @@ struct RokPoint {
 
 /// Fills in what an evaluation says. False where memory or throughput is not modelled.
 [[nodiscard]] bool readRokPoint(RokPoint &point, const Evaluation &evaluation);
+
+/// A point that is missing, and why.
+struct RokGap {
+    ActivationWay way = ActivationWay::Keep;
+    int microBatch = 1;
+    std::string why;
+};
+
+struct RokCurve {
+    std::vector<RokPoint> points;      // way by way, by growing micro-batch
+    std::vector<RokGap> gaps;          // plans without memory or throughput, and those that cannot be evaluated
+    bool isStopped = false;            // before all points were there
+};
+/// `beforeEach` is called before each point.
+[[nodiscard]] RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop = {},
+                                const std::function<void()> &beforeEach = {});
 
 /// Why there is no such curve, in one sentence; empty where there is.
 [[nodiscard]] std::string whyNoRok(const Plan &plan);

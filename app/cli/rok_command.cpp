@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+#include "app/cli/progress.h"
+
+#include "core/report/rok_report.h"
+
+#include <CLI/CLI.hpp>
+
+namespace trainyard::cli {
+
+namespace {
+
+struct Options {
+    std::string plan, format;
+    std::vector<std::string> settings;
+};
+
+int run(const Options &options)
+{
+    const auto own = evaluateFile(options.plan, options.settings, {.keepTimeline = false, .offerFixes = false});
+    if (!own)
+        return fail(own.error());
+    const PlanPtr plan = (*own)->plan;
+    if (const std::string why = whyNoRok(*plan); !why.empty())
+        return fail({{ErrorCode::BadValue, "profile", why, "a plan without a profile"}});
+    Interruption interruption;
+    EvaluationWorkspace workspace;
+    const RokCurve curve = rokCurve(plan, builtinCatalogue(), workspace, interruption.token(), [&] { interruption.poll(); });
+    const int printed = print(options.format == "json" ? rokJson(curve) : options.format == "csv" ? rokCsv(curve) : rokTable(curve));
+    return printed != kDone ? printed : curve.isStopped ? kInterrupted : kDone;
+}
+
+} // namespace
+
+void addRokCommand(CLI::App &app, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("rok", "Recompute, offload or keep: what each way of treating activations takes and reaches, over micro-batch sizes");
+    command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
+    addSetOption(*command, options->settings);
+    addFormatOption(*command, options->format, {"table", "json", "csv"});
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace trainyard::cli
