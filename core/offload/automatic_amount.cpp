@@ -25,9 +25,9 @@ public:
                 if (module.offloadable > 0)
                     m_amounts.push_back(m_modules);
             }
-        // What a stage does repeats: the warm-up and a few rounds tell its peak.
-        const int chunks = int(stage.modules->size()), few = chunks * (2 * int(std::ceil(stage.inFlight)) + 6);
-        if (2 * few < chunks * m_whole.microBatches)
+        // What a stage does repeats: the warm-up and a few rounds tell its peak, and nearly always whether it is late.
+        const int chunks = int(stage.modules->size()), few = chunks * (int(std::ceil(stage.inFlight)) + 3);
+        if (few < chunks * m_whole.microBatches)
             m_beginning = beginningOf(m_whole, few);
         m_rule.ahead = owner.m_ahead;
     }
@@ -37,40 +37,51 @@ public:
         std::optional<AmountChosen> best;
         double lowest = 0;
         std::size_t last = 0;      // index into m_amounts, past what a shorter look-ahead brings back in time
-        for (int ahead = m_owner.m_ahead; ahead <= std::max(m_owner.m_ahead, kFurthest) && last < m_amounts.size(); ++ahead) {
+        for (int ahead = m_owner.m_ahead; last < m_amounts.size(); ahead *= 2) {
             m_rule.ahead = ahead;
-            std::size_t found = m_amounts.size();
-            while (found > last && !isInTime(m_amounts[found - 1]))
-                --found;
+            const std::size_t found = mostInTime(last);
             if (isSpent())
                 return {};
-            if (found == last)
-                continue;
-            last = found;
-            const auto [amount, peak] = leanest(found);
-            if (!best || peak < lowest * (1 - 1e-6)) {
-                best = AmountChosen{amount, ahead};
-                lowest = peak;
+            if (found > last) {
+                last = found;
+                const auto [amount, peak] = leanest(found);
+                if (!best || peak < lowest * (1 - 1e-6)) {
+                    best = AmountChosen{amount, ahead};
+                    lowest = peak;
+                }
             }
+            if (2 * ahead > kFurthest)
+                break;
         }
-        return isSpent() ? std::nullopt : std::optional(best.value_or(AmountChosen{0, m_owner.m_ahead}));
+        return isSpent() ? std::nullopt : std::optional(best ? whole(*best) : AmountChosen{0, m_owner.m_ahead});
     }
 
 private:
-    static constexpr std::size_t kLook = 8;   // smaller amounts whose peaks are looked at
+    static constexpr std::size_t kLook = 4;   // smaller amounts whose peaks are looked at
 
     [[nodiscard]] bool isSpent() const { return m_owner.m_tasks > kMostTasks; }
     [[nodiscard]] const StageScript &beginning() const { return m_beginning.ops.empty() ? m_whole : m_beginning; }
+    bool isInTime(std::size_t index) { return isInTime(beginning(), m_amounts[index - 1]); }
 
-    /// Also of amounts that no longer count because the search is spent.
-    bool isInTime(std::size_t leaving)
+    /// Also where stores find the drives free of others: what they then finish has to be loaded, which is else forwarded.
+    bool isInTime(const StageScript &script, std::size_t leaving)
     {
-        if (isSpent())
-            return true;
-        const Cut cut = cutFor(leaving);
-        if (!m_beginning.ops.empty() && !rehearsed(m_beginning, cut))
-            return false;
-        return rehearsed(m_whole, cut);
+        return rehearsed(script, cutFor(leaving, m_stage.store))
+            && (m_stage.storeAlone.value <= m_stage.store.value || rehearsed(script, cutFor(leaving, m_stage.storeAlone)));
+    }
+
+    /// The largest amount in time, as an index past it; `from` where none above it is. More that leaves takes longer to bring
+    /// back, but for what has no time to leave: all are tried first.
+    std::size_t mostInTime(std::size_t from)
+    {
+        std::size_t late = m_amounts.size() + 1;
+        if (isInTime(late - 1))
+            return late - 1;
+        for (--late; late - from > 1 && !isSpent();) {
+            const std::size_t middle = (from + late) / 2;
+            (isInTime(middle) ? from : late) = middle;
+        }
+        return from;
     }
 
     /// Of the amounts up to the one found, the smallest with the lowest peak: more may leave in vain where drives are slow.
@@ -80,13 +91,24 @@ private:
         const std::size_t step = std::max<std::size_t>(1, found / kLook);
         for (std::size_t i = found; i > step && !isSpent();) {
             i -= step;
-            const double peak = isInTime(m_amounts[i - 1]) ? peakOf(m_amounts[i - 1]) : best.second * 2;
-            if (peak <= best.second * (1 + 1e-9))
+            const double peak = peakOf(m_amounts[i - 1]);   // 0: late
+            if (peak > 0 && peak <= best.second * (1 + 1e-9))
                 best = {m_amounts[i - 1], std::min(peak, best.second)};
-            else if (peak > best.second * 1.2)
+            else if (peak > best.second * 1.1)
                 break;
         }
         return best;
+    }
+
+    /// In time over all micro-batches, where need be with less that leaves.
+    AmountChosen whole(AmountChosen chosen)
+    {
+        if (m_beginning.ops.empty())
+            return chosen;
+        m_rule.ahead = chosen.ahead;
+        while (chosen.leaving > 0 && (isSpent() || !isInTime(m_whole, chosen.leaving)))
+            chosen.leaving = isSpent() ? 0 : chosen.leaving - std::max<std::size_t>(1, chosen.leaving / 8);
+        return chosen;
     }
 
     struct Cut {
@@ -94,10 +116,10 @@ private:
         StageOffload bytes;
     };
 
-    Cut cutFor(std::size_t leaving) const
+    Cut cutFor(std::size_t leaving, BytesPerSecond store) const
     {
         const bool isSplit = m_whole.splitsBackward;
-        const OffloadPath path{m_stage.store.value, m_stage.load.value, 1, {}, {}};
+        const OffloadPath path{store.value, m_stage.load.value, 1, {}, {}};
         Cut cut;
         for (std::size_t c = 0; c < m_stage.modules->size(); ++c) {
             std::vector<OffloadModule> modules = (*m_stage.modules)[c];
@@ -125,9 +147,10 @@ private:
 
     double peakOf(std::size_t leaving)
     {
-        const Cut cut = cutFor(leaving);
+        const Cut cut = cutFor(leaving, m_stage.store);
         Timeline timeline;
-        (void)rehearsed(beginning(), cut, &timeline);
+        if (!rehearsed(beginning(), cut, &timeline))
+            return 0;
         m_owner.m_tasks += 2 * timeline.spanCount();   // the replay
         for (Track &track : timeline.tracks)
             track.stage = m_stage.stage;

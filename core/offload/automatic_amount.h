@@ -21,7 +21,8 @@ struct AmountChosen {
 struct AmountStage {
     int pipelineClass = 0, stage = 0;
     const std::vector<std::vector<OffloadModule>> *modules = nullptr;   // of each virtual stage
-    BytesPerSecond store, load;    // that one GPU can count on
+    BytesPerSecond store, load;    // that one GPU can count on, while all that share its drives move
+    BytesPerSecond storeAlone;     // while none of them does
     double inFlight = 1;           // micro-batches between forward and backward
 };
 
@@ -34,7 +35,10 @@ public:
     /// without search must do.
     [[nodiscard]] std::optional<AmountChosen> choose(const AmountStage &stage);
 
-    static constexpr std::size_t kMostTasks = 2'000'000;
+    /// Rehearsed so far.
+    [[nodiscard]] std::size_t tasks() const { return m_tasks; }
+
+    static constexpr std::size_t kMostTasks = 1'000'000;
     static constexpr int kFurthest = 8;   // groups ahead; each takes the memory of what it holds
 
 private:

@@ -110,7 +110,7 @@ private:
     /// Looks further ahead, and then keeps more, until the backward waits for nothing.
     [[nodiscard]] std::size_t inTime(const Modules &modules, std::size_t left, const FairRates &rates, BackwardKind kind, int &ahead) const
     {
-        constexpr int kFurthest = 4;       // groups; each takes the memory of what it holds
+        constexpr int kFurthest = AutomaticAmount::kFurthest;
         LoadWay way{BytesPerSecond{rates.load}, m_settings.ahead, {}};
         while (left > 0 && !isBackInTime(modules, left, way, kind)) {
             if (way.ahead < kFurthest)
@@ -170,7 +170,7 @@ private:
         std::size_t left = 0;
         std::optional<AmountChosen> chosen;
         if (m_automatic)
-            chosen = m_automatic->choose({int(pipelineClass), stage, &modules, BytesPerSecond{rates.store}, BytesPerSecond{rates.load}, inFlight});
+            chosen = m_automatic->choose({int(pipelineClass), stage, &modules, BytesPerSecond{rates.store}, BytesPerSecond{rates.load}, BytesPerSecond{times.paths[std::size_t(stage)].storeCap}, inFlight});
         if (chosen) {
             left = chosen->leaving;
             ahead = chosen->ahead;

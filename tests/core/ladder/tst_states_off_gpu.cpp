@@ -216,6 +216,34 @@ private slots:
         QCOMPARE(fullest(delayed).device, fullest(waiting).device);
     }
 
+    /// What shows of it is max(0, t - compute - what shows of reductions and gathers). A GPU 1.3 times as fast hides less of a
+    /// reduction, so that it took longer where the update had compute alone to hide behind.
+    void aFasterGpuIsNotSlowerBesideADelayedUpdate()
+    {
+        int shown = 0;
+        for (const double fabric : {10.0, 50.0, 200.0})
+            for (const int batch : {2, 4, 8, 16}) {
+                Plan plan = with(test::oneSite(2, 1), [=](Plan &p) {
+                    p.workload.globalBatch = batch;
+                    p.parallelism.zeroStage = 1;
+                    p.memory.optimizerOffload = OptimizerOffload::Host;
+                    p.memory.delayedUpdate = true;
+                    p.cluster.datacenters[0].fabricGbpsPerGpu = fabric;
+                });
+                GpuSpec gpu = *builtinCatalogue().gpu("h100-sxm-80gb");
+                plan.cluster.datacenters[0].pools[0].inlineGpu = gpu;
+                const auto before = evaluated(plan);
+                for (double &peak : gpu.peakTflops)
+                    peak *= 1.3;
+                gpu.memoryGBps *= 1.3;
+                plan.cluster.datacenters[0].pools[0].inlineGpu = gpu;
+                const auto after = evaluated(plan);
+                shown += before->metrics.breakdown->optimizer > 0.01 * iteration(before) && before->metrics.breakdown->dataParallel > 0 ? 1 : 0;
+                QVERIFY2(iteration(after) <= iteration(before) * (1 + 1e-9), qPrintable(QStringLiteral("%1 Gbps, batch %2: %3 s, %4 before").arg(fabric).arg(batch).arg(iteration(after)).arg(iteration(before))));
+            }
+        QVERIFY2(shown > 2, qPrintable(QString::number(shown)));
+    }
+
     /// Weights of the layers leave: what stays are two gathered layers, token table and output matrix.
     void parametersOffTheGpuLeaveTheLayersAtWork()
     {
