@@ -29,18 +29,34 @@ std::string folded(std::string_view name)
     return text;
 }
 
-bool names(const Region &region, const std::string &text)
+/// Takes a folded text off the front of a name, letter by letter: every datacenter is compared with every region.
+bool takesOff(std::string_view &name, std::string_view text)
 {
-    const std::string given = folded(text);
-    if (given.empty())
-        return false;
-    const std::string provider = folded(region.provider);
-    for (const std::string &own : { folded(region.id), folded(region.name) }) {
-        // "us-east-1" for "aws-us-east-1", "N. Virginia" for "AWS N. Virginia"
-        if (given == own || (own.starts_with(provider) && given == own.substr(provider.size())))
-            return true;
+    std::string_view left = name;
+    for (const char c : text) {
+        while (!left.empty() && !std::isalnum(static_cast<unsigned char>(left.front())))
+            left.remove_prefix(1);
+        if (left.empty() || std::tolower(static_cast<unsigned char>(left.front())) != c)
+            return false;
+        left.remove_prefix(1);
     }
-    return false;
+    name = left;
+    return true;
+}
+
+bool spells(std::string_view name, std::string_view text)
+{
+    return takesOff(name, text) && std::ranges::none_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
+}
+
+/// Whether a folded text names the region.
+bool names(const Region &region, const std::string &given)
+{
+    const auto isOwn = [&](std::string_view own) {
+        // "us-east-1" for "aws-us-east-1", "N. Virginia" for "AWS N. Virginia"
+        return spells(own, given) || (takesOff(own, folded(region.provider)) && spells(own, given));
+    };
+    return !given.empty() && (isOwn(region.id) || isOwn(region.name));
 }
 
 double egressFrom(const Region &from, const Region *to, const Catalogue &catalogue)
@@ -109,7 +125,8 @@ Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Ca
 const Region *regionOf(const Datacenter &datacenter, const Catalogue &catalogue)
 {
     for (const std::string *text : { &datacenter.id, &datacenter.name }) {
-        const auto found = std::ranges::find_if(catalogue.regions, [&](const Region &region) { return names(region, *text); });
+        const std::string given = folded(*text);
+        const auto found = std::ranges::find_if(catalogue.regions, [&](const Region &region) { return names(region, given); });
         if (found != catalogue.regions.end())
             return &*found;
     }

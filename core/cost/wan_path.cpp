@@ -24,7 +24,7 @@ WanPath wanPath(const Workload &workload, StageSeat from, StageSeat to)
 {
     const Cluster &cluster = workload.plan->cluster;
     WanPath path;
-    path.link = cluster.linkBetween(cluster.datacenters[std::size_t(from.datacenter)].id, cluster.datacenters[std::size_t(to.datacenter)].id);
+    path.link = workload.links.between(from.datacenter, to.datacenter);
     if (path.link < 0)
         return path;
     const WanLink &link = cluster.wanLinks[std::size_t(path.link)];

@@ -71,7 +71,7 @@ private:
         const double bytesEach = m_plan.profile ? weightBytes(m_plan.workload.precision) : m_work.stack.gradientBytes;
         return stageGradient(m_work, stage).value / bytesEach;
     }
-    [[nodiscard]] Reduction reductionOf(int stage) const
+    [[nodiscard]] Reduction reductionOf(int stage)
     {
         Reduction reduction;
         reduction.gradient = Bytes{elements(stage) * wireBits() / 8};
@@ -81,10 +81,22 @@ private:
         if (reduction.sites.size() < 2)
             return reduction;
         reduction.isFlat = reducesFlat(m_work, reduction.sites);
-        reduction.route = siteRoute(m_work, reduction.sites, reduction.gradient, !reduction.isFlat, m_sharing);
+        reduction.route = routeOf(reduction);
         for (const ReplicaSite &site : reduction.sites)
             reduction.ranks += reduction.isFlat ? site.ranks : 1;
         return reduction;
+    }
+
+    /// Most stages lie in the same datacenters and are equally large: they take the same way.
+    [[nodiscard]] SiteRoute routeOf(const Reduction &reduction)
+    {
+        const auto isAlike = [&](const Reduction &known) {
+            return known.isFlat == reduction.isFlat && known.gradient == reduction.gradient && known.sites == reduction.sites;
+        };
+        if (const auto known = std::ranges::find_if(m_routed, isAlike); known != m_routed.end())
+            return known->route;
+        m_routed.push_back(reduction);
+        return m_routed.back().route = siteRoute(m_work, reduction.sites, reduction.gradient, !reduction.isFlat, m_sharing);
     }
 
     /// Max-min fair over all stages, since all reduce at the end. A chain or tree uses its links both ways.
@@ -194,6 +206,7 @@ private:
     const Plan &m_plan;
     bool m_local;
     int m_sharing;
+    std::vector<Reduction> m_routed;   // one of each kind
 };
 
 } // namespace

@@ -14,6 +14,7 @@ struct ReplicaSite {
     StageSeat seat;                // of one of its replicas
     int nodes = 0;                 // that hold replicas of the stage
     int ranks = 0;                 // replicas, times context ranks
+    bool operator==(const ReplicaSite &) const = default;
 };
 
 /// In the order of the datacenters. Two stages that hold copies of the same layers count together.
@@ -36,7 +37,8 @@ struct SiteRoute {
     [[nodiscard]] Seconds latency() const;   // of all hops, one way
 };
 
-/// The order in which `gradient` is reduced soonest. `wholeNodes`: every node of a site sends (hierarchical); else one node
+/// The order in which `gradient` is reduced soonest: of all orders of up to seven datacenters, of more the best of some
+/// thousands. `wholeNodes`: every node of a site sends (hierarchical); else one node
 /// pair carries a hop. `sharing`: reductions that use a link at once, for its capacity.
 [[nodiscard]] SiteRoute siteRoute(const Workload &workload, std::vector<ReplicaSite> sites, Bytes gradient, bool wholeNodes, int sharing);
 

@@ -93,8 +93,7 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
         times.hold[0] = times.hold[1] = toNanoseconds(seen);
         return times;
     }
-    const int linkIndex = plan.cluster.linkBetween(plan.cluster.datacenters[std::size_t(from.datacenter)].id,
-                                                   plan.cluster.datacenters[std::size_t(to.datacenter)].id);
+    const int linkIndex = workload.links.between(from.datacenter, to.datacenter);
     const WanLink &link = plan.cluster.wanLinks[std::size_t(linkIndex)];
     const double rate = shareOfPair(workload, linkIndex, from, to);
     times.isWan = true;

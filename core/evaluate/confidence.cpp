@@ -135,16 +135,20 @@ KernelEvidence kernelEvidence(const EvidenceKey &key, const Workload &workload)
 std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, const Layout &layout, const Catalogue &catalogue)
 {
     std::vector<StageSeat> pools;
+    std::vector<std::vector<bool>> isKnown(plan.cluster.datacenters.size());
     Reach reach = Reach::Node;
     for (const GpuRun &run : layout.runs) {
         const StageSeat seat{run.datacenter, run.pool};
         const int nodeSize = std::max(1, plan.cluster.datacenters[std::size_t(run.datacenter)].pools[std::size_t(run.pool)].gpusPerNode);
         if (run.firstGpu + run.gpus > nodeSize)
             reach = std::max(reach, Reach::Fabric);
-        if (std::ranges::find(pools, seat) != pools.end())
+        auto &known = isKnown[std::size_t(seat.datacenter)];
+        known.resize(plan.cluster.datacenters[std::size_t(seat.datacenter)].pools.size());
+        if (known[std::size_t(seat.pool)])
             continue;
-        for (const StageSeat &other : pools)
-            reach = std::max(reach, other.datacenter == seat.datacenter ? Reach::Fabric : Reach::Wan);
+        if (!pools.empty())
+            reach = std::max(reach, pools.front().datacenter == seat.datacenter ? Reach::Fabric : Reach::Wan);
+        known[std::size_t(seat.pool)] = true;
         pools.push_back(seat);
     }
     std::vector<EvidenceKey> keys;

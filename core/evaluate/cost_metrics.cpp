@@ -22,14 +22,17 @@ Hourly hourly(const Workload &workload, const Catalogue &catalogue, double utili
     Hourly sum;
     sum.kgCo2 = 0.0;
     const auto &datacenters = workload.plan->cluster.datacenters;
+    std::vector<std::vector<int>> usedGpus(datacenters.size());
+    for (std::size_t d = 0; d < datacenters.size(); ++d)
+        usedGpus[d].resize(datacenters[d].pools.size());
+    for (const GpuRun &run : workload.layout.runs)
+        usedGpus[std::size_t(run.datacenter)][std::size_t(run.pool)] += run.gpus;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
         double kilowatts = 0;
         for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
             const Pool &pool = datacenters[d].pools[p];
             const GpuSpec &gpu = *workload.gpus[d][p];
-            int used = 0;
-            for (const GpuRun &run : workload.layout.runs)
-                used += run.datacenter == int(d) && run.pool == int(p) ? run.gpus : 0;
+            const int used = usedGpus[d][p];
             const double busy = used * (power.idleShare + (1 - power.idleShare) * utilization) + (pool.gpus() - used) * power.idleShare;
             const double poolKilowatts = gpu.tdpWatts / 1e3 * busy;
             kilowatts += poolKilowatts;
@@ -38,8 +41,8 @@ Hourly hourly(const Workload &workload, const Catalogue &catalogue, double utili
             sum.usd += price > 0 ? price * pool.gpus() : poolKilowatts * datacenters[d].usdPerKwh.value_or(0);
         }
         sum.kilowatts += kilowatts;
-        const Region *region = regionOf(datacenters[d], catalogue);
         Metric intensity = datacenters[d].kgCo2PerKwh;
+        const Region *region = intensity ? nullptr : regionOf(datacenters[d], catalogue);
         if (!intensity && region && region->kgCo2PerKwh > 0)
             intensity = region->kgCo2PerKwh;
         if (intensity && sum.kgCo2)
@@ -58,6 +61,8 @@ void addCostMetrics(Metrics &metrics, const Workload &workload, const Catalogue 
     const Hourly hour = hourly(workload, catalogue, metrics.gpuUtilization.value_or(0));
     double egress = 0;
     for (const WanLinkUse &use : metrics.wanLinks) {
+        if (use.bytes[0] <= 0 && use.bytes[1] <= 0)
+            continue;
         const std::array<double, 2> price = egressUsdPerGb(*workload.plan, catalogue, use.link);
         egress += (use.bytes[0] * price[0] + use.bytes[1] * price[1]) / 1e9;
     }

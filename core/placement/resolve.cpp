@@ -169,6 +169,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
     Errors errors = validatePlan(*plan);
     Workload workload;
     workload.plan = plan;
+    workload.links = LinkIndex(plan->cluster);
     for (std::size_t d = 0; d < plan->cluster.datacenters.size(); ++d) {
         auto &row = workload.gpus.emplace_back();
         auto &rates = workload.sustained.emplace_back();

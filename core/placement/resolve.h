@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/catalogue/catalogue.h"
+#include "core/cluster/link_index.h"
 #include "core/cluster/wan.h"
 #include "core/placement/layout.h"
 
@@ -17,6 +18,7 @@ struct Workload {
     std::vector<std::vector<const GpuSpec *>> gpus;   // [datacenter][pool]; owned by the catalogue or the plan
     std::vector<std::vector<SustainedRates>> sustained;   // likewise
     std::vector<Transport> transports;                // of a node pair of each WAN link
+    LinkIndex links;                                  // which link joins two datacenters
     Layout layout;
 
     [[nodiscard]] const Pool &pool(StageSeat seat) const;

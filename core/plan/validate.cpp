@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 namespace trainyard {
 
@@ -35,7 +36,7 @@ std::string datacenterIds(const Cluster &cluster)
 
 void checkIds(const Cluster &cluster, Checker &check)
 {
-    std::set<std::string> datacenters, pools;
+    std::set<std::string_view> datacenters, pools;
     for (std::size_t i = 0; i < cluster.datacenters.size(); ++i) {
         const Datacenter &datacenter = cluster.datacenters[i];
         const std::string where = at("cluster.datacenters", i);
@@ -65,19 +66,22 @@ void checkSize(const Cluster &cluster, Checker &check)
 
 void checkLinks(const Cluster &cluster, Checker &check)
 {
-    std::set<std::array<std::string, 2>> seen;
+    std::set<std::array<std::string_view, 2>> seen;
+    std::set<std::string_view> known;
+    for (const Datacenter &datacenter : cluster.datacenters)
+        known.insert(datacenter.id);
     for (std::size_t i = 0; i < cluster.wanLinks.size(); ++i) {
-        auto pair = cluster.wanLinks[i].between;
+        std::array<std::string_view, 2> pair { cluster.wanLinks[i].between[0], cluster.wanLinks[i].between[1] };
         const std::string where = at("cluster.wan_links", i) + ".between";
         for (std::size_t end = 0; end < 2; ++end) {
-            if (cluster.indexOf(pair[end]) < 0)
-                check.fail(ErrorCode::UnknownName, at(where, end), "there is no datacenter " + pair[end], datacenterIds(cluster));
+            if (!known.contains(pair[end]))
+                check.fail(ErrorCode::UnknownName, at(where, end), "there is no datacenter " + std::string(pair[end]), datacenterIds(cluster));
         }
         std::ranges::sort(pair);
         if (pair[0] == pair[1])
-            check.bad(where, "a link from " + pair[0] + " to itself", "two datacenters");
+            check.bad(where, "a link from " + std::string(pair[0]) + " to itself", "two datacenters");
         else if (!seen.insert(pair).second)
-            check.bad(where, "a second link between " + pair[0] + " and " + pair[1], "one link for a pair, with the sum of their capacity");
+            check.bad(where, "a second link between " + std::string(pair[0]) + " and " + std::string(pair[1]), "one link for a pair, with the sum of their capacity");
     }
 }
 
