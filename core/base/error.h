@@ -17,6 +17,7 @@ enum class ErrorCode : std::uint8_t {
     UnknownName,    // an id that neither the plan nor the catalogue defines
     CannotRead,     // file system
     CannotWrite,
+    OutOfRange,     // what values of their own range add up to: an iteration of a thousand years
     Cancelled,      // the stop token was triggered; never shown
     Internal,
 };

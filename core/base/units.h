@@ -49,11 +49,22 @@ constexpr Seconds milliseconds(double ms) { return Seconds{ms * 1e-3}; }
 constexpr Seconds microseconds(double us) { return Seconds{us * 1e-6}; }
 constexpr Bytes megabytes(double mb) { return Bytes{mb * 1e6}; }
 
-/// Rounded; times beyond the range of the ticks (292 years) stop at its end.
+/// Work in a row that a timeline holds, 31 years: a tenth of what the ticks reach, so that sums of a few times that each stopped
+/// there stay in range.
+inline constexpr Nanoseconds kLongestTime = 1'000'000'000'000'000'000;
+
+/// Rounded; times beyond kLongestTime stop there, and so does what is no number.
 inline Nanoseconds toNanoseconds(Seconds t)
 {
-    constexpr double kEnd = 9.2e18;
-    return static_cast<Nanoseconds>(std::llround(std::fmin(std::fmax(t.value * 1e9, -kEnd), kEnd)));
+    const double ticks = t.value * 1e9;
+    constexpr auto kEnd = static_cast<double>(kLongestTime);
+    return ticks < kEnd ? ticks > -kEnd ? static_cast<Nanoseconds>(std::llround(ticks)) : -kLongestTime : kLongestTime;
+}
+/// Rounded to whole bytes; beyond 10^17, more than any machine has, they stop, so that their sums stay in range.
+inline std::int64_t wholeBytes(double bytes)
+{
+    constexpr double kEnd = 1e17;
+    return bytes < kEnd ? bytes > -kEnd ? std::llround(bytes) : static_cast<std::int64_t>(-kEnd) : static_cast<std::int64_t>(kEnd);
 }
 constexpr Seconds toSeconds(Nanoseconds ns) { return Seconds{static_cast<double>(ns) * 1e-9}; }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/iteration_costs.h"
 
+#include "core/cost/iteration_length.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/state_rows.h"
+#include "core/cost/task_count.h"
 #include "core/cost/wan_codec.h"
 #include "core/cost/wan_reduce.h"
 #include "core/cost/wan_traffic.h"
@@ -95,20 +97,19 @@ std::vector<int> mostInFlight(const Workload &workload, int microBatches)
     return limits;
 }
 
-/// More operations than a timeline can hold in memory are refused before they are made.
+/// More tasks than a timeline can hold in memory are refused before they are made.
 Expected<void> checkSize(const Workload &workload)
 {
-    constexpr double kMostOperations = 2e7;
-    double operations = 0;
-    const int virtualStages = workload.plan->parallelism.pipeline * programChunks(*workload.plan);
-    for (const PipelineClass &pipelines : workload.layout.classes)
-        operations += 2.0 * virtualStages * pipelines.microBatches / modelCopies(workload.plan->schedule);
-    if (operations <= kMostOperations)
+    const std::int64_t tasks = simulatedTasks(workload);
+    if (tasks <= kMostTasks)
         return {};
+    const int virtualStages = workload.plan->parallelism.pipeline * programChunks(*workload.plan);
+    const bool leaves = workload.plan->memory.activationOffload != ActivationOffload::None;
     return std::unexpected(Error{ErrorCode::BadValue, "workload.global_batch",
                                  "gives " + std::to_string(virtualStages) + " virtual stages "
-                                     + std::to_string(workload.layout.classes.front().microBatches) + " micro-batches each, too many to simulate",
-                                 "larger micro-batches or more replicas, 10 million operations in each direction at most"});
+                                     + std::to_string(workload.layout.classes.front().microBatches) + " micro-batches each: " + taskCountText(tasks)
+                                     + " tasks" + (leaves ? ", each module of a layer offloaded by itself," : "") + " are too many to simulate",
+                                 "larger micro-batches or more replicas, " + taskCountText(kMostTasks) + " tasks at most"});
 }
 
 /// What slices and copies of the model need beyond the schedule's own rules.
@@ -125,15 +126,14 @@ Expected<void> checkStrategy(const Workload &workload)
             return fault("parallelism.token_slices", "is more than the sequence has tokens", std::to_string(plan.workload.sequenceLength) + " or fewer");
     }
     for (const PipelineClass &pipelines : workload.layout.classes) {
-        const auto siteOf = [&](int stage) -> const Datacenter & {
-            return plan.cluster.datacenters[std::size_t(pipelines.seats[std::size_t(stage)].datacenter)];
-        };
+        const auto siteOf = [&](int stage) { return pipelines.seats[std::size_t(stage)].datacenter; };
+        const auto labelOf = [&](int site) { return plan.cluster.datacenters[std::size_t(site)].label(); };
         for (int stage = 0; modelCopies(plan.schedule) > 1 && 2 * stage < plan.parallelism.pipeline; ++stage) {
             const int mirror = mirrorStage(plan, stage);
-            const Datacenter &a = siteOf(stage), &b = siteOf(mirror);
-            if (&a != &b && plan.cluster.linkBetween(a.id, b.id) < 0)
+            const int a = siteOf(stage), b = siteOf(mirror);
+            if (a != b && workload.links.between(a, b) < 0)
                 return fault("schedule", "keeps copies of the same layers on stages " + std::to_string(stage + 1) + " and " + std::to_string(mirror + 1)
-                                 + ", whose gradients must meet, and no WAN link joins " + a.label() + " and " + b.label(),
+                                 + ", whose gradients must meet, and no WAN link joins " + labelOf(a) + " and " + labelOf(b),
                              "a schedule with one copy of the model, or that link");
         }
     }
@@ -188,24 +188,16 @@ void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const
     refreshOps(shape, stages);
 }
 
-/// All the work in a row must be within the ticks of a timeline, so that no sum of times can run over.
-Expected<void> checkLength(const IterationCosts &costs)
+/// With what runs of micro-batches exchange and with all that shares links or leaves the GPU.
+Expected<void> checkLength(const Workload &workload, const Costs &costs)
 {
-    double ticks = 0;
-    for (const PipelineCosts &pipelines : costs.classes) {
-        double once = 0;
-        for (const OpTimes &op : pipelines.ops)
-            once += double(op.forward) + double(op.backward);
-        for (const BoundaryTimes &boundary : pipelines.boundaries)
-            once += double(boundary.hold[0]) + double(boundary.hold[1]) + double(boundary.latency[0]) + double(boundary.latency[1]);
-        ticks += once * pipelines.program.shape.microBatches;
-        for (const TailTimes &tail : pipelines.tail)
-            ticks += double(tail.reduce) + double(tail.optimizer) + double(tail.gather);
-    }
-    if (ticks < 4e18)
-        return {};
-    return std::unexpected(Error{ErrorCode::BadValue, "profile", "makes the iteration last more than a hundred years",
-                                 "shorter stage times or faster links"});
+    IterationLength length(workload);
+    for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c)
+        length.addPipelines(costs.iteration.classes[c], workload.layout.classes[c]);
+    length.addLinks(costs.wanLinks);
+    length.addMoves(costs.iteration);
+    length.addRest(costs);
+    return length.check();
 }
 
 } // namespace
@@ -248,6 +240,7 @@ Expected<Costs> cost(const Workload &workload)
     const std::vector<SiteExchange> acrossSites = siteExchanges(workload, costs.wanLinks);   // of all classes together
     costs.hiddenExchange = hiddenExchange(acrossSites, plan.wan);
     StageCoster coster(workload);
+    IterationLength length(workload);
     for (const PipelineClass &pipelines : workload.layout.classes) {
         PipelineCosts shape;
         shape.pipelines = pipelines.pipelines;
@@ -274,6 +267,9 @@ Expected<Costs> cost(const Workload &workload)
         }
         if (activationBits(plan).share() < 1)
             chargeCodec(workload, pipelines, coster.slices(), shape, stages);
+        length.addPipelines(shape, pipelines);
+        if (auto checked = length.check(); !checked)   // schedules add up times
+            return std::unexpected(checked.error());
         ScheduleShape scheduled = shapeOf(workload, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
         if (plan.schedule == ScheduleKind::ZbAuto && !plan.profile)
@@ -299,11 +295,11 @@ Expected<Costs> cost(const Workload &workload)
     costs.iteration.turns = plan.wan.turns;
     costs.iteration.optimizerBarrier = workload.stack.gradientNormBarrier;
     costs.iteration.overhead = plan.profile ? 0 : toNanoseconds(milliseconds(workload.stack.iterationOverheadMs * slowestHost(workload)));
-    if (auto length = checkLength(costs.iteration); !length)
-        return std::unexpected(length.error());
+    if (auto checked = checkLength(workload, costs); !checked)
+        return std::unexpected(checked.error());
     planOffload(workload, coster, costs);          // which runs the iteration
-    if (auto length = checkLength(costs.iteration); !length)
-        return std::unexpected(length.error());
+    if (auto checked = checkLength(workload, costs); !checked)
+        return std::unexpected(checked.error());
     return costs;
 }
 

@@ -29,7 +29,8 @@ struct Costs {
     Seconds hiddenExchange;          // streaming local SGD: what each iteration has to hide of it (wan_reduce.h)
 };
 
-/// Errors: BadValue where the schedule cannot be built for these shapes.
+/// Errors: BadValue where the schedule cannot be built for these shapes, or has more tasks than are simulated; OutOfRange where
+/// the iteration is longer than a timeline.
 [[nodiscard]] Expected<Costs> cost(const Workload &workload);
 
 /// How much slower than a Hopper's the slowest host of all stages is (SustainedRates::host).

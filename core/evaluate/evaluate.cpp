@@ -71,7 +71,7 @@ class Evaluating {
 public:
     Evaluating(Workload workload, std::optional<BubbleService> service, const Catalogue &catalogue, EvaluationWorkspace::State &state,
                std::stop_token stop, EvaluateOptions options)
-        : m_workload(std::move(workload)), m_service(std::move(service)), m_catalogue(catalogue), m_state(state), m_stop(std::move(stop)), m_options(options)
+        : m_workload(std::move(workload)), m_service(std::move(service)), m_catalogue(catalogue), m_state(state), m_stop(std::move(stop)), m_options(options), m_search(catalogue, options.offerFixes, m_stop)
     {
     }
 
@@ -80,6 +80,7 @@ public:
         Placements open = placements(m_workload);
         std::optional<Candidate> best;
         std::vector<Problem> failures;
+        Errors tooLong;
         Layout unseated = std::move(open.unseated);
         m_state.graphs.resize(std::min(open.found.size(), std::size_t(kMostPlacements)));
         std::size_t simulated = 0, tasks = 0;
@@ -95,7 +96,12 @@ public:
             if (!candidate) {
                 if (candidate.error().code == ErrorCode::Cancelled || candidate.error().code == ErrorCode::Internal)
                     return std::unexpected(Errors{candidate.error()});
-                Problem failure = scheduleProblem(m_workload, candidate.error(), m_catalogue, m_options.offerFixes);
+                if (candidate.error().code == ErrorCode::OutOfRange) {
+                    if (std::ranges::find(tooLong, candidate.error()) == tooLong.end())
+                        tooLong.push_back(candidate.error());
+                    continue;
+                }
+                Problem failure = scheduleProblem(m_workload, candidate.error(), m_search);
                 const auto isSame = [&](const Problem &known) { return known.text == failure.text; };
                 if (std::none_of(failures.begin(), failures.end(), isSame))   // several placements may fail alike
                     failures.push_back(std::move(failure));
@@ -104,6 +110,8 @@ public:
                 best = std::move(*candidate);
             }
         }
+        if (!best && !tooLong.empty())
+            return std::unexpected(std::move(tooLong));
         Evaluation evaluation;
         evaluation.plan = m_workload.plan;
         evaluation.model = m_workload.model;
@@ -111,7 +119,7 @@ public:
             fill(evaluation, std::move(*best));
         else
             fillWithoutTime(evaluation, std::move(unseated), std::move(failures));
-        if (m_service && m_stop.stop_requested())
+        if (m_stop.stop_requested())
             return std::unexpected(Errors{{ErrorCode::Cancelled, {}, "the evaluation was stopped", {}}});
         evaluation.metrics.evaluateMs = millisecondsSince(started);
         return std::make_shared<const Evaluation>(std::move(evaluation));
@@ -170,7 +178,7 @@ private:
             fillBubbles(metrics, candidate.timeline, m_workload, *m_service, m_stop);
         metrics.simulateMs = m_simulateMs;
         evaluation.layout = m_workload.layout;
-        evaluation.problems = findProblems(evaluation, m_workload, m_catalogue, m_options.offerFixes);
+        evaluation.problems = findProblems(evaluation, m_workload, m_catalogue, m_search);
         if (m_options.keepTimeline)
             evaluation.timeline = std::move(candidate.timeline);
     }
@@ -201,7 +209,7 @@ private:
     {
         evaluation.problems = std::move(failures);
         if (evaluation.problems.empty())
-            evaluation.problems.push_back(unseatedProblem(m_workload, layout, m_catalogue, m_options.offerFixes));
+            evaluation.problems.push_back(unseatedProblem(m_workload, layout, m_search));
         evaluation.metrics.gpusTotal = layout.gpusTotal;
         evaluation.layout = std::move(layout);
     }
@@ -212,6 +220,7 @@ private:
     EvaluationWorkspace::State &m_state;
     std::stop_token m_stop;
     EvaluateOptions m_options;
+    FixSearch m_search;
     double m_simulateMs = 0;
 };
 

@@ -33,7 +33,8 @@ struct EvaluateOptions {
 };
 
 /// Evaluates a plan. A plan that is valid but infeasible (does not fit, cannot be seated) is a result, with problems.
-/// Errors: names that neither plan nor catalogue define, values that contradict each other, Cancelled.
+/// Errors: names that neither plan nor catalogue define, values that contradict each other, an iteration longer than a timeline,
+/// Cancelled.
 [[nodiscard]] ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, EvaluationWorkspace &workspace,
                                                   std::stop_token stop = {}, EvaluateOptions options = {});
 

@@ -12,9 +12,9 @@ namespace {
 constexpr std::size_t kMostFixes = 3;
 
 /// What the ladder would do, then single steps of it that are enough alone, in its order.
-std::vector<Fix> ladderFixes(const Workload &workload, const Catalogue &catalogue)
+std::vector<Fix> ladderFixes(const Workload &workload, Footprints &footprints)
 {
-    const Fitting fitting = fitMemory(workload.plan, catalogue);
+    const Fitting fitting = fitMemory(workload.plan, footprints);
     if (!fitting.fits || fitting.steps.empty())
         return {};
     std::string label;
@@ -27,13 +27,13 @@ std::vector<Fix> ladderFixes(const Workload &workload, const Catalogue &catalogu
         Plan next = *workload.plan;
         rung.apply(next);
         auto plan = std::make_shared<const Plan>(std::move(next));
-        if (*plan != *fitting.plan && footprint(plan, catalogue).hasRoom())
+        if (*plan != *fitting.plan && footprints.of(plan).hasRoom())
             fixes.push_back({rung.name, std::move(plan)});
     }
     return fixes;
 }
 
-void addGpuMemory(std::vector<Problem> &problems, const MemoryMetrics &memory, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
+void addGpuMemory(std::vector<Problem> &problems, const MemoryMetrics &memory, const Workload &workload, FixSearch &search)
 {
     const StageMemory &fullest = memory.perStage[std::size_t(memory.fullestStage)];
     const std::string stage = "Stage " + std::to_string(fullest.stage + 1);
@@ -45,8 +45,10 @@ void addGpuMemory(std::vector<Problem> &problems, const MemoryMetrics &memory, c
         problem.text = stage + " needs " + bytesText(double(fullest.device)) + " of " + bytesText(double(fullest.capacity)) + " a GPU, mostly "
             + fullest.parts.front().first;
     }
-    if (offerFixes)
-        problem.fixes = ladderFixes(workload, catalogue);
+    if (search.offersFixes()) {
+        problem.fixes = ladderFixes(workload, search.footprints());
+        problem.text += search.whatWasLeftOut();
+    }
     problems.push_back(std::move(problem));
 }
 
@@ -56,7 +58,7 @@ std::string whatLeft(const HostMemory &host)
 }
 
 /// What had left stays on the GPU again where that has room; else what the ladder knows.
-std::vector<Fix> hostFixes(const Workload &workload, const Catalogue &catalogue)
+std::vector<Fix> hostFixes(const Workload &workload, Footprints &footprints)
 {
     Plan stays = *workload.plan;
     stays.memory.optimizerOffload = OptimizerOffload::None;
@@ -65,12 +67,12 @@ std::vector<Fix> hostFixes(const Workload &workload, const Catalogue &catalogue)
     if (stays.memory.activationOffload == ActivationOffload::Host)
         stays.memory.activationOffload = ActivationOffload::None;
     auto plan = std::make_shared<const Plan>(std::move(stays));
-    if (footprint(plan, catalogue).hasRoom())
+    if (footprints.of(plan).hasRoom())
         return {{"Keep them on the GPU", std::move(plan)}};
-    return ladderFixes(workload, catalogue);
+    return ladderFixes(workload, footprints);
 }
 
-void addHostMemory(std::vector<Problem> &problems, const HostMemory &host, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
+void addHostMemory(std::vector<Problem> &problems, const HostMemory &host, const Workload &workload, FixSearch &search, bool offerFixes)
 {
     const Pool &pool = workload.pool({host.datacenter, host.pool});
     const std::string where = "cluster.datacenters[" + std::to_string(host.datacenter) + "].pools[" + std::to_string(host.pool) + "].host.memory_gib";
@@ -80,21 +82,23 @@ void addHostMemory(std::vector<Problem> &problems, const HostMemory &host, const
     } else if (!host.fits()) {
         problems.push_back({Severity::Blocking, whatLeft(host) + " off the GPU need " + bytesText(host.total()) + " of host memory a node, and there are " + bytesText(host.capacity)
                                 + " in pool " + pool.id,
-                            where, offerFixes ? hostFixes(workload, catalogue) : std::vector<Fix>{}});
+                            where, offerFixes ? hostFixes(workload, search.footprints()) : std::vector<Fix>{}});
+        if (offerFixes)
+            problems.back().text += search.whatWasLeftOut();
     }
 }
 
 } // namespace
 
-void addMemoryProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
+void addMemoryProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, FixSearch &search)
 {
     if (!evaluation.metrics.memory)
         return;
     const MemoryMetrics &memory = *evaluation.metrics.memory;
-    addGpuMemory(problems, memory, workload, catalogue, offerFixes);
+    addGpuMemory(problems, memory, workload, search);
     // Where GPUs do not fit, their fixes are judged by host memory too.
     for (const HostMemory &host : hostMemory(workload, memory.perStage))
-        addHostMemory(problems, host, workload, catalogue, offerFixes && memory.fits);
+        addHostMemory(problems, host, workload, search, search.offersFixes() && memory.fits);
 }
 
 } // namespace trainyard

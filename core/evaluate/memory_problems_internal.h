@@ -3,13 +3,12 @@
 // What does not fit, or hardly: the memory of GPUs, and the main memory of nodes for all that has left them. Fixes are
 // the memory ladder's, in its order. For the .cpp files of this folder.
 
-#include "core/catalogue/catalogue.h"
 #include "core/evaluate/evaluation.h"
+#include "core/evaluate/fix_search.h"
 #include "core/placement/resolve.h"
 
 namespace trainyard {
 
-void addMemoryProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue,
-                       bool offerFixes);
+void addMemoryProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, FixSearch &search);
 
 } // namespace trainyard

@@ -7,7 +7,6 @@
 #include "core/evaluate/shape_notes.h"
 #include "core/evaluate/state_problems_internal.h"
 #include "core/evaluate/wan_notes.h"
-#include "core/ladder/footprint.h"
 #include "core/placement/seating.h"
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
@@ -30,11 +29,11 @@ Fix fixOf(const Plan &plan, std::string label, Change change)
     return {std::move(label), std::make_shared<const Plan>(std::move(next))};
 }
 
-void keepFeasible(std::vector<Fix> &fixes, const Catalogue &catalogue, std::size_t most)
+void keepFeasible(std::vector<Fix> &fixes, Footprints &footprints, std::size_t most)
 {
     std::vector<Fix> kept;
     for (Fix &fix : fixes) {
-        if (kept.size() < most && footprint(fix.plan, catalogue).fits)
+        if (kept.size() < most && footprints.of(fix.plan).fits)
             kept.push_back(std::move(fix));
     }
     fixes = std::move(kept);
@@ -235,10 +234,10 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
 
 } // namespace
 
-std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
+std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, FixSearch &search)
 {
     std::vector<Problem> problems;
-    addMemoryProblems(problems, evaluation, workload, catalogue, offerFixes);
+    addMemoryProblems(problems, evaluation, workload, search);
     addShapeProblems(problems, evaluation, workload);
     addExpertsAcross(problems, workload, catalogue, offerFixes);
     addBubble(problems, evaluation, workload);
@@ -257,14 +256,14 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     return problems;
 }
 
-Problem unseatedProblem(const Workload &workload, const Layout &layout, const Catalogue &catalogue, bool offerFixes)
+Problem unseatedProblem(const Workload &workload, const Layout &layout, FixSearch &search)
 {
     const Plan &plan = *workload.plan;
     std::string text = layout.unseated;
     if (!text.empty())
         text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
     Problem problem{Severity::Blocking, std::move(text), plan.placement.stages.empty() ? "parallelism" : "placement.stages", {}};
-    if (!offerFixes)
+    if (!search.offersFixes())
         return problem;
     std::vector<Fix> fixes;
     if (!plan.placement.stages.empty())
@@ -286,18 +285,19 @@ Problem unseatedProblem(const Workload &workload, const Layout &layout, const Ca
     }
     for (int tensor = plan.parallelism.tensor / 2; tensor >= 1; tensor /= 2)
         fixes.push_back(fixOf(plan, "Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; }));
-    keepFeasible(fixes, catalogue, 3);
+    keepFeasible(fixes, search.footprints(), 3);
+    problem.text += search.whatWasLeftOut();
     problem.fixes = std::move(fixes);
     return problem;
 }
 
-Problem scheduleProblem(const Workload &workload, const Error &error, const Catalogue &catalogue, bool offerFixes)
+Problem scheduleProblem(const Workload &workload, const Error &error, FixSearch &search)
 {
     const Plan &plan = *workload.plan;
     const std::string subject = error.where.substr(error.where.rfind('.') + 1);   // what the fault's sentence is about
     Problem problem{Severity::Blocking, "The schedule cannot be built: " + subject + (subject.empty() ? "" : " ") + error.what + (error.right.empty() ? "" : "; " + error.right + " would do"),
                     error.where.empty() ? "schedule" : error.where, {}};
-    if (!offerFixes)
+    if (!search.offersFixes())
         return problem;
     std::vector<Fix> fixes;
     const int total = totalMicroBatches(plan), stages = plan.parallelism.pipeline;
@@ -312,7 +312,8 @@ Problem scheduleProblem(const Workload &workload, const Error &error, const Cata
         p.schedule = ScheduleKind::OneFOneB;
         p.parallelism.virtualPipeline = 1;
     }));
-    keepFeasible(fixes, catalogue, 2);
+    keepFeasible(fixes, search.footprints(), 2);
+    problem.text += search.whatWasLeftOut();
     problem.fixes = std::move(fixes);
     return problem;
 }

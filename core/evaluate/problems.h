@@ -4,16 +4,17 @@
 
 #include "core/catalogue/catalogue.h"
 #include "core/evaluate/evaluation.h"
+#include "core/evaluate/fix_search.h"
 #include "core/placement/resolve.h"
 
 namespace trainyard {
 
 /// Problems of a seated plan: memory, idle GPUs, few micro-batches, and what the plan asks that is not modelled.
 [[nodiscard]] std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue,
-                                                bool offerFixes);
+                                                FixSearch &search);
 /// The problem of a plan whose stages have no seats.
-[[nodiscard]] Problem unseatedProblem(const Workload &workload, const Layout &layout, const Catalogue &catalogue, bool offerFixes);
+[[nodiscard]] Problem unseatedProblem(const Workload &workload, const Layout &layout, FixSearch &search);
 /// The problem of a plan whose schedule cannot be built for its shapes.
-[[nodiscard]] Problem scheduleProblem(const Workload &workload, const Error &error, const Catalogue &catalogue, bool offerFixes);
+[[nodiscard]] Problem scheduleProblem(const Workload &workload, const Error &error, FixSearch &search);
 
 } // namespace trainyard

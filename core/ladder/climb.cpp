@@ -18,8 +18,8 @@ PlanPtr withRung(const PlanPtr &plan, const Rung &rung)
     return std::make_shared<const Plan>(std::move(next));
 }
 
-Climb::Climb(PlanPtr plan, Footprint before, const Catalogue &catalogue, std::stop_token stop)
-    : m_start(std::move(plan)), m_before(before), m_catalogue(catalogue), m_stop(std::move(stop))
+Climb::Climb(PlanPtr plan, Footprint before, Footprints &footprints)
+    : m_start(std::move(plan)), m_before(before), m_footprints(footprints), m_stop(footprints.stop())
 {
 }
 
@@ -68,7 +68,7 @@ ChosenRungs Climb::choose(const std::vector<Rung> &all, EvaluationWorkspace *wor
     }
     if (fitOf(best.size) == Fit::No) {   // would more host memory be enough?
         ChosenRungs chosen = climb(all, false);
-        chosen.size = footprint(planWith(chosen.rungs), m_catalogue);
+        chosen.size = m_footprints.of(planWith(chosen.rungs));
         if (chosen.size.isSeated && (chosen.size.fill() <= 1 || chosen.size.need() < best.size.need()))
             best = std::move(chosen);
     }
@@ -102,7 +102,7 @@ ChosenRungs Climb::climb(const std::vector<Rung> &order, bool mindsHost) const
         PlanPtr next = withRung(plan, rung);
         if (*next == *plan)
             continue;
-        Footprint size = footprint(next, m_catalogue);
+        Footprint size = m_footprints.of(next);
         if (!isStepUp(size, now, mindsHost))
             continue;
         if (!mindsHost)
@@ -141,7 +141,7 @@ void Climb::stepBack(ChosenRungs &chosen) const
         if (m_stop.stop_requested() || cost(without) == RungCost::Nothing)
             continue;
         isTaken[without] = false;
-        const Footprint size = footprint(planWith(taken()), m_catalogue);
+        const Footprint size = m_footprints.of(planWith(taken()));
         if (fitOf(size) >= reached)
             chosen.size = size;
         else
@@ -154,7 +154,7 @@ Metric Climb::iterationTime(const ChosenRungs &chosen, EvaluationWorkspace *work
 {
     if (!workspace)
         return {};
-    const auto evaluation = evaluate(planWith(chosen.rungs), m_catalogue, *workspace, m_stop, {false, false});
+    const auto evaluation = evaluate(planWith(chosen.rungs), m_footprints.catalogue(), *workspace, m_stop, {false, false});
     return evaluation && (*evaluation)->feasible() ? (*evaluation)->metrics.iterationTime : Metric{};
 }
 

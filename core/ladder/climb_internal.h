@@ -24,7 +24,7 @@ struct ChosenRungs {
 
 class Climb {
 public:
-    Climb(PlanPtr plan, Footprint before, const Catalogue &catalogue, std::stop_token stop);
+    Climb(PlanPtr plan, Footprint before, Footprints &footprints);
 
     /// Of all orders the rungs that reach most; among equals those whose plan trains fastest, without a workspace the first. Where
     /// nothing fits, those that leave least missing.
@@ -42,7 +42,7 @@ private:
 
     PlanPtr m_start;
     Footprint m_before;
-    const Catalogue &m_catalogue;
+    Footprints &m_footprints;
     std::stop_token m_stop;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/fit.h"
 
+#include "core/cost/task_count.h"
 #include "core/ladder/climb_internal.h"
 #include "core/placement/resolve.h"
 #include "core/plan/plan_diff.h"
@@ -44,11 +45,14 @@ std::string sentenceOf(const LadderStep &step, const std::string &price, std::in
     return text;
 }
 
+/// Of one search for steps: some minutes.
+constexpr std::int64_t kMostFitTasks = 200'000'000;
+
 class Fitter {
 public:
-    Fitter(PlanPtr plan, const Catalogue &catalogue, std::stop_token stop) : m_catalogue(catalogue), m_stop(std::move(stop))
+    Fitter(PlanPtr plan, Footprints &footprints) : m_footprints(footprints), m_catalogue(footprints.catalogue()), m_stop(footprints.stop())
     {
-        m_fitting.before = m_fitting.after = footprint(plan, catalogue);
+        m_fitting.before = m_fitting.after = m_footprints.of(plan);
         m_fitting.plan = std::move(plan);
     }
 
@@ -57,14 +61,17 @@ public:
         const PlanPtr start = m_fitting.plan;
         const auto workload = resolve(start, m_catalogue);
         if (!m_fitting.before.hasRoom() && workload && !start->profile) {
-            const ChosenRungs chosen = Climb(start, m_fitting.before, m_catalogue, m_stop).choose(rungs(*start, workload->model, workload->stack), workspace);
+            const ChosenRungs chosen = Climb(start, m_fitting.before, m_footprints).choose(rungs(*start, workload->model, workload->stack), workspace);
             m_reached = fitOf(chosen.size);
             walk(chosen.rungs, workspace, onStep);
         }
         m_fitting.isCancelled = m_stop.stop_requested();
         m_fitting.fits = m_fitting.after.fits;
         m_fitting.isTight = m_fitting.fits && !m_fitting.after.hasRoom();
+        m_fitting.isCut = m_footprints.isCut();
         m_fitting.summary = summary();
+        if (m_fitting.isCut)
+            m_fitting.summary += ". Not every plan was looked at: the search simulates " + taskCountText(m_footprints.mostTasks()) + " tasks at most";
         return std::move(m_fitting);
     }
 
@@ -82,7 +89,7 @@ private:
             Plan next = *plan;
             next.memory.recomputeLayers = middle;
             auto candidate = std::make_shared<const Plan>(std::move(next));
-            if (fitOf(footprint(candidate, m_catalogue)) >= m_reached) {
+            if (fitOf(m_footprints.of(candidate)) >= m_reached) {
                 high = middle;
                 best = std::move(candidate);
             } else {
@@ -112,7 +119,7 @@ private:
         Metric last = iterationTime(m_fitting.plan, workspace);
         for (std::size_t i = 0; i < chosen.size(); ++i) {
             LadderStep step = stepOf(chosen[i], i + 1 == chosen.size(), workspace);
-            const Footprint now = m_fitting.after, next = footprint(step.plan, m_catalogue);
+            const Footprint now = m_fitting.after, next = m_footprints.of(step.plan);
             step.freed = now.capacity > 0 ? now.device - next.device : 0;   // of a plan that had no place, nothing is known
             step.device = next.device;
             step.capacity = next.capacity;
@@ -165,6 +172,7 @@ private:
         return after.hostFill() > 1 ? text + ", and " + ofNode(after) : text;
     }
 
+    Footprints &m_footprints;
     const Catalogue &m_catalogue;
     std::stop_token m_stop;
     Fitting m_fitting;
@@ -176,12 +184,19 @@ private:
 Fitting fitModel(PlanPtr plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop,
                  const std::function<void(const LadderStep &)> &onStep)
 {
-    return Fitter(std::move(plan), catalogue, std::move(stop)).run(&workspace, onStep);
+    Footprints footprints(catalogue, kMostFitTasks, std::move(stop));
+    return Fitter(std::move(plan), footprints).run(&workspace, onStep);
 }
 
 Fitting fitMemory(PlanPtr plan, const Catalogue &catalogue, std::stop_token stop)
 {
-    return Fitter(std::move(plan), catalogue, std::move(stop)).run(nullptr, {});
+    Footprints footprints(catalogue, kMostFitTasks, std::move(stop));
+    return fitMemory(std::move(plan), footprints);
+}
+
+Fitting fitMemory(PlanPtr plan, Footprints &footprints)
+{
+    return Fitter(std::move(plan), footprints).run(nullptr, {});
 }
 
 } // namespace trainyard

@@ -32,6 +32,7 @@ struct Fitting {
     bool fits = false;
     bool isTight = false;          // it fits, but no step keeps the fullest GPU below kSafeFill
     bool isCancelled = false;
+    bool isCut = false;            // some plans were not looked at: they have more tasks than the search may still simulate
     Footprint before, after;       // of the plan; of the last step
     std::vector<LadderStep> steps; // none where the plan fits with room; where nothing fits, those that come nearest
     PlanPtr plan;                  // of the last step; the plan itself without one
@@ -44,5 +45,6 @@ struct Fitting {
 
 /// The steps alone, their times not evaluated: what a list of fixes shows while a plan is edited.
 [[nodiscard]] Fitting fitMemory(PlanPtr plan, const Catalogue &catalogue, std::stop_token stop = {});
+[[nodiscard]] Fitting fitMemory(PlanPtr plan, Footprints &footprints);
 
 } // namespace trainyard

@@ -3,13 +3,14 @@
 
 #include "core/cost/iteration_costs.h"
 #include "core/cost/placements.h"
+#include "core/cost/task_count.h"
 #include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/seating.h"
 #include "core/schedule/shard_exchange.h"
 #include "core/timeline/simulator.h"
 
-#include <cmath>
+#include <algorithm>
 
 namespace trainyard {
 
@@ -22,21 +23,21 @@ void addHost(Footprint &result, const Workload &workload, const std::vector<Stag
     for (const HostMemory &node : hostMemory(workload, stages)) {
         result.fits = result.fits && node.fits();
         if (node.isStated() && node.total() / node.capacity > result.hostFill()) {
-            result.host = std::llround(node.total());
-            result.hostCapacity = std::llround(node.capacity);
+            result.host = wholeBytes(node.total());
+            result.hostCapacity = wholeBytes(node.capacity);
         }
     }
     result.fits = result.fits && !lacksDrives(workload);
 }
 
-Footprint seated(const Workload &workload, Costs costs)
+Footprint seated(const Workload &workload, Costs costs, const std::stop_token &stop)
 {
     Footprint result{true, true};
     OffloadedMemory offloaded;
     if (!costs.offload.empty()) {   // how much is away at the peak only the timeline knows
         const auto graph = buildPipelineGraph(costs.iteration);
         SimulationWorkspace simulation;
-        if (const auto timeline = graph ? simulate(*graph, simulation) : Expected<Timeline>(std::unexpected(graph.error())); timeline) {
+        if (const auto timeline = graph ? simulate(*graph, simulation, stop) : Expected<Timeline>(std::unexpected(graph.error())); timeline) {
             adoptOrder(costs.iteration, *timeline);
             offloaded = offloadedMemory(workload, costs, *timeline);
         }
@@ -56,26 +57,52 @@ Footprint seated(const Workload &workload, Costs costs)
 
 } // namespace
 
-Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue)
+bool SearchWork::take(std::int64_t tasks)
+{
+    if (tasks > tasksLeft) {
+        isCut = true;
+        return false;
+    }
+    tasksLeft -= tasks;
+    return true;
+}
+
+Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, SearchWork *work)
 {
     Footprint best;
     auto workload = resolve(plan, catalogue);
     if (!workload || refusesSharding(*plan, workload->stack))
         return best;
     for (PlacedLayout &placement : placements(*workload, kMostPlacements).found) {
+        if (work && work->stop.stop_requested())
+            break;
         workload->layout = std::move(placement.layout);
-        if (!hasRunnableShape(*workload))
+        if (!hasRunnableShape(*workload) || (work && !work->take(simulatedTasks(*workload))))
             continue;
         auto costs = cost(*workload);
         if (!costs)
             continue;
-        const Footprint other = seated(*workload, std::move(*costs));
+        const Footprint other = seated(*workload, std::move(*costs), work ? work->stop : std::stop_token{});
         if (!best.isSeated || other.need() < best.need())
             best = other;
         if (best.fits)
             break;
     }
     return best;
+}
+
+Footprints::Footprints(const Catalogue &catalogue, std::int64_t mostTasks, std::stop_token stop)
+    : m_catalogue(catalogue), m_mostTasks(mostTasks), m_work{mostTasks, std::move(stop)}
+{
+}
+
+Footprint Footprints::of(const PlanPtr &plan)
+{
+    const auto isSame = [&](const auto &known) { return known.first == plan || *known.first == *plan; };
+    if (const auto known = std::ranges::find_if(m_known, isSame); known != m_known.end())
+        return known->second;
+    m_known.emplace_back(plan, footprint(plan, m_catalogue, &m_work));
+    return m_known.back().second;
 }
 
 } // namespace trainyard

@@ -8,6 +8,10 @@
 #include "core/plan/plan.h"
 
 #include <cstdint>
+#include <limits>
+#include <stop_token>
+#include <utility>
+#include <vector>
 
 namespace trainyard {
 
@@ -29,7 +33,34 @@ struct Footprint {
     [[nodiscard]] double need() const { return fill() > hostFill() ? fill() : hostFill(); }
 };
 
-/// Of the placement that fits, or else of the one that comes nearest.
-[[nodiscard]] Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue);
+/// What a search may still look at, counted in tasks of the iterations that it looks at, so that it ends alike on every machine.
+struct SearchWork {
+    std::int64_t tasksLeft = std::numeric_limits<std::int64_t>::max();
+    std::stop_token stop = {};
+    bool isCut = false;            // a plan was left out because it had more tasks than were left
+
+    bool take(std::int64_t tasks);
+};
+
+/// Of the placement that fits, or else of the one that comes nearest. Nothing where the work is used up or stopped.
+[[nodiscard]] Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, SearchWork *work = nullptr);
+
+/// Footprints of one search, each plan's found once: ways through the ladder meet in the same plans.
+class Footprints {
+public:
+    Footprints(const Catalogue &catalogue, std::int64_t mostTasks, std::stop_token stop = {});
+
+    [[nodiscard]] Footprint of(const PlanPtr &plan);
+    [[nodiscard]] bool isCut() const { return m_work.isCut; }
+    [[nodiscard]] std::int64_t mostTasks() const { return m_mostTasks; }
+    [[nodiscard]] const Catalogue &catalogue() const { return m_catalogue; }
+    [[nodiscard]] const std::stop_token &stop() const { return m_work.stop; }
+
+private:
+    const Catalogue &m_catalogue;
+    std::int64_t m_mostTasks;
+    SearchWork m_work;
+    std::vector<std::pair<PlanPtr, Footprint>> m_known;
+};
 
 } // namespace trainyard

@@ -50,8 +50,8 @@ public:
     /// Lifts the curve so that the most that the micro-batches of any class hold comes to lie at `device`.
     void close(std::int64_t device, double mostOfOtherClasses)
     {
-        m_curve.push_back({m_timeline.duration, std::llround(m_replay.now())});
-        const std::int64_t base = device - std::llround(std::max(m_highest, mostOfOtherClasses));
+        m_curve.push_back({m_timeline.duration, wholeBytes(m_replay.now())});
+        const std::int64_t base = device - wholeBytes(std::max(m_highest, mostOfOtherClasses));
         for (Evaluation::MemoryStep &step : m_curve)
             step.bytes += base;
     }
@@ -68,7 +68,7 @@ private:
 
     void step(Nanoseconds time, double held)
     {
-        const std::int64_t bytes = std::llround(held);
+        const std::int64_t bytes = wholeBytes(held);
         if (m_curve.back().bytes != bytes)
             m_curve.push_back({time, bytes});
     }
@@ -89,10 +89,10 @@ OffloadCurves memoryCurves(const std::vector<StageMemory> &stages, const Offload
         double peak = 0;
         for (const std::vector<HeldOverTime> &stagesOfClass : offloaded)
             peak = std::max(peak, stagesOfClass[stage].peak);
-        const std::int64_t base = stages[stage].device - std::llround(peak);
+        const std::int64_t base = stages[stage].device - wholeBytes(peak);
         auto &with = curves.with.emplace_back(), &kept = curves.kept.emplace_back();
         const auto add = [&](auto &curve, Nanoseconds time, double bytes) {
-            if (const std::int64_t whole = base + std::llround(bytes); curve.empty() || curve.back().bytes != whole)
+            if (const std::int64_t whole = base + wholeBytes(bytes); curve.empty() || curve.back().bytes != whole)
                 curve.push_back({time, whole});
         };
         for (const HeldOverTime::Step &step : held.steps) {

@@ -25,7 +25,7 @@ std::vector<OfGpu> perStage(const Workload &workload, const std::vector<StageMem
         const StageStates states = stageStates(workload, stage.stage);
         OfGpu gpu{states.inHost * builtinHost().memoryFactor, 0};
         if (activationsToHost)     // what is away beside states
-            gpu.activations = std::max(0.0, double(stage.offloaded - std::llround(states.inHost + states.onDrives)));
+            gpu.activations = std::max(0.0, double(stage.offloaded - wholeBytes(states.inHost + states.onDrives)));
         result.push_back(gpu);
     }
     return result;

@@ -27,7 +27,7 @@ public:
 
     void add(std::int64_t &field, std::string name, double bytes)
     {
-        const std::int64_t whole = std::llround(bytes);
+        const std::int64_t whole = wholeBytes(bytes);
         field += whole;
         if (whole != 0)
             m_memory.parts.emplace_back(std::move(name), whole);
@@ -61,11 +61,11 @@ StageMemory memoryOf(const Workload &workload, int stage, const Held &held, cons
     parts.add(m.optimizer, "optimizer states", states.optimizer);
     for (auto &[name, bytes] : states.buffers)
         parts.add(m.buffers, std::move(name), bytes);
-    m.offloaded += std::llround(states.inHost + states.onDrives);
+    m.offloaded += wholeBytes(states.inHost + states.onDrives);
     double perMicroBatch = 0;
     for (const ChunkMemory &chunk : chunks)
         perMicroBatch += chunk.kept;
-    m.activationPerMicroBatch = std::llround(perMicroBatch);
+    m.activationPerMicroBatch = wholeBytes(perMicroBatch);
     addHeld(m, held);
     m.peak = m.weights + m.gradients + m.optimizer + m.activations + m.buffers;
     m.reserved = m.peak;
@@ -120,7 +120,7 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
         }
         const Held held = away ? away->fullest : program ? heldAt(fullest, *program, stage, chunks, recomputes) : Held{};
         StageMemory memory = memoryOf(workload, stage, held, chunks);
-        memory.offloaded += std::llround(mostAway);   // beside states that lie elsewhere
+        memory.offloaded += wholeBytes(mostAway);   // beside states that lie elsewhere
         memory.capacity = workload.gpu(workload.layout.classes.front().seats[std::size_t(stage)]).memoryBytes;
         for (const PipelineClass &c : workload.layout.classes)
             memory.capacity = std::min(memory.capacity, workload.gpu(c.seats[std::size_t(stage)]).memoryBytes);

@@ -27,7 +27,7 @@ public:
     {
         ServingPlan &plan = m_setup.plan;
         plan.period = m_setup.free.period;
-        plan.weightSlice = std::llround(servedWeights(m_service.model).value / m_fill.stages);
+        plan.weightSlice = wholeBytes(servedWeights(m_service.model).value / m_fill.stages);
         plan.slo = toNanoseconds(milliseconds(m_fill.ttftSloMs));
         plan.firstTokenFromDecode = m_fill.firstTokenFromDecode;
         addGroups();
@@ -82,7 +82,7 @@ private:
     [[nodiscard]] PromptSize promptSize(int tokens) const
     {
         PromptSize size;
-        size.kvSlice = std::llround(kvCacheBytes(m_service.model, tokens).value / m_fill.stages);
+        size.kvSlice = wholeBytes(kvCacheBytes(m_service.model, tokens).value / m_fill.stages);
         for (const Kind &kind : m_kinds)
             size.onKind.push_back(sliceOn(m_workload, m_service.model, tokens, kind.seat, kind.isInNode));
         return size;

@@ -13,6 +13,8 @@ namespace trainyard::schedules {
 ScheduleTimes roundedTimes(const ScheduleShape &shape, const ScheduleTimes &times)
 {
     constexpr std::int64_t kLongest = 1000;
+    // A boundary that takes ten million operations decides no more than one that takes longer, and sums stay in range.
+    constexpr double kFurthest = 1e7;
     const auto stages = static_cast<std::size_t>(shape.devices) * static_cast<std::size_t>(shape.chunks);
     std::int64_t longest = 0;
     for (const ScheduleTimes::Stage &s : times.stages)
@@ -21,7 +23,7 @@ ScheduleTimes roundedTimes(const ScheduleShape &shape, const ScheduleTimes &time
         return {std::vector<ScheduleTimes::Stage>(stages, {kLongest, kLongest, kLongest, 0}), std::vector<std::int64_t>(stages - 1, 0), {},
                 times.keptForWeightGrad, times.endsTogether};
     const auto rounded = [&](std::int64_t t) {
-        return std::llround(static_cast<double>(t) / static_cast<double>(longest) * static_cast<double>(kLongest));
+        return std::llround(std::min(static_cast<double>(t) / static_cast<double>(longest), kFurthest) * static_cast<double>(kLongest));
     };
     ScheduleTimes result{{}, {}, {}, times.keptForWeightGrad, times.endsTogether};
     for (const ScheduleTimes::Stage &s : times.stages)

@@ -37,7 +37,8 @@ public:
     }
 
 private:
-    [[nodiscard]] int limit(int i) const { return ListBoard::kChunk * m_shape.inFlightLimit[static_cast<std::size_t>(i)]; }
+    /// More room than for every micro-batch is none: limits may be stated in thousands of millions.
+    [[nodiscard]] int limit(int i) const { return ListBoard::kChunk * std::min(m_shape.microBatches, m_shape.inFlightLimit[static_cast<std::size_t>(i)]); }
     int &wanted(int i) { return m_wanted[static_cast<std::size_t>(i)]; }
     [[nodiscard]] int inputGrads(int i) const { return m_board.done(OpKind::InputGrad, i); }
     [[nodiscard]] int forwards(int i) const { return m_board.done(OpKind::Forward, i); }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/iteration_length.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace trainyard {
+
+namespace {
+
+std::string linkKey(int link, const char *key)
+{
+    return "cluster.wan_links[" + std::to_string(link) + "]." + key;
+}
+
+double ticksOf(Seconds time)
+{
+    return double(toNanoseconds(time));
+}
+
+} // namespace
+
+void IterationLength::add(double ticks, const std::string &where, const char *right)
+{
+    m_ticks += ticks;
+    if (ticks <= m_longest)
+        return;
+    m_longest = ticks;
+    m_where = where;
+    m_right = right;
+}
+
+/// The measured time that is longest, or what the model's times depend on most.
+std::string IterationLength::operationKey(const OpTimes &op) const
+{
+    if (!m_work.plan->profile)
+        return "workload";
+    const bool statesWeightGrads = !m_work.plan->profile->weightGradMs.empty();   // else they are a share of the backward
+    const std::array<std::pair<Nanoseconds, const char *>, 4> parts{{{op.forward, "profile.forward_ms"},
+                                                                     {op.inputGrad - op.recompute, "profile.backward_ms"},
+                                                                     {op.recompute, "profile.recompute_ms"},
+                                                                     {op.weightGrad, statesWeightGrads ? "profile.weight_grad_ms" : "profile.backward_ms"}}};
+    return std::ranges::max_element(parts)->second;
+}
+
+std::string IterationLength::reductionKey() const
+{
+    const auto &classes = m_work.layout.classes;
+    const int home = classes.front().seats.front().datacenter;
+    for (const PipelineClass &pipelines : classes) {
+        for (const StageSeat seat : pipelines.seats) {
+            if (const int link = m_work.links.between(home, seat.datacenter); seat.datacenter != home && link >= 0)
+                return linkKey(link, "node_pair_gbps");
+        }
+    }
+    return m_work.plan->profile ? "profile.parameters_mb" : "cluster.datacenters[" + std::to_string(home) + "].fabric_gbps_per_gpu";
+}
+
+void IterationLength::addPipelines(const PipelineCosts &pipelines, const PipelineClass &seats)
+{
+    const double microBatches = seats.microBatches;
+    for (const OpTimes &op : pipelines.ops)
+        add((double(op.forward) + double(op.backward) + double(op.recompute)) * microBatches, operationKey(op), "shorter operations");
+    for (const BoundaryTimes &boundary : pipelines.boundaries) {
+        double hold = 0, latency = 0;
+        for (int way = 0; way < 2; ++way) {
+            hold += double(boundary.hold[way]) + double(boundary.scatter[way]) + double(boundary.gather[way]);
+            latency += double(boundary.latency[way]);
+        }
+        if (!boundary.isWan) {
+            add(hold * microBatches, "cluster.datacenters[" + std::to_string(seats.seats.front().datacenter) + "].fabric_gbps_per_gpu", "a faster fabric");
+            continue;
+        }
+        add(hold * microBatches, linkKey(boundary.wanLink, "node_pair_gbps"), "a faster link, or less to send");
+        add(latency * microBatches, linkKey(boundary.wanLink, "rtt_ms"), "a shorter round trip");
+    }
+    for (const TailTimes &tail : pipelines.tail) {
+        add(double(tail.reduce) + double(tail.gather), reductionKey(), "a faster link, or less to reduce");
+        add(double(tail.optimizer), m_work.plan->memory.optimizerOffload == OptimizerOffload::None ? "workload.model" : "memory.optimizer_offload", "a shorter optimizer step");
+    }
+}
+
+void IterationLength::addLinks(const std::vector<WanLinkUse> &links)
+{
+    for (const WanLinkUse &use : links) {
+        const double capacity = gbitsPerSecond(m_work.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps).value;
+        for (const double bytes : use.bytes)
+            if (bytes > 0)
+                add(ticksOf(Seconds{bytes / capacity}), linkKey(use.link, "capacity_gbps"), "a link of more capacity, or less to send");
+    }
+}
+
+void IterationLength::addMoves(const IterationCosts &costs)
+{
+    std::vector<double> asked(costs.linkCapacity.size());
+    for (const PipelineCosts &pipelines : costs.classes)
+        for (const OffloadPath &path : pipelines.offload.paths) {
+            for (const std::uint32_t link : path.storeLinks)
+                asked[link] += path.weight * path.storeCap;
+            for (const std::uint32_t link : path.loadLinks)
+                asked[link] += path.weight * path.loadCap;
+        }
+    const auto slowdown = [&](const std::vector<std::uint32_t> &links) {
+        double most = 1;
+        for (const std::uint32_t link : links)
+            most = std::max(most, asked[link] / costs.linkCapacity[link]);
+        return most;
+    };
+    for (const PipelineCosts &pipelines : costs.classes) {
+        const std::size_t chunks = std::size_t(pipelines.program.shape.chunks);
+        for (std::size_t i = 0; i < pipelines.offload.ops.size(); ++i) {
+            const OffloadPath &path = pipelines.offload.paths[i / chunks];
+            double store = 0, load = 0, again = 0;
+            for (const OffloadSegment &segment : pipelines.offload.ops[i]) {
+                store += double(segment.store);
+                load += double(segment.load);
+                again += double(segment.recompute);
+            }
+            add((store * slowdown(path.storeLinks) + load * slowdown(path.loadLinks) + again) * pipelines.program.shape.microBatches, "memory.activation_offload", "faster drives or host memory, or none");
+        }
+        for (const StepRows &step : pipelines.states.steps)
+            for (const StepRow &row : step.rows)
+                for (const StepTask &task : row.tasks)
+                    add(double(task.duration) + double(std::max<Nanoseconds>(0, task.lag)), "memory.optimizer_offload", "faster drives or host memory, or none");
+    }
+}
+
+void IterationLength::addRest(const Costs &costs)
+{
+    add(ticksOf(costs.hiddenExchange), reductionKey(), "a faster link, or less to exchange");
+    add(double(costs.iteration.overhead), "stack", "a shorter iteration_overhead_ms");
+}
+
+Expected<void> IterationLength::check() const
+{
+    if (m_ticks < double(kLongestTime))
+        return {};
+    return std::unexpected(Error{ErrorCode::OutOfRange, m_where,
+                                 "makes the iteration last more than " + std::to_string(kLongestTime / 31'557'600'000'000'000) + " years, which no timeline holds", m_right});
+}
+
+} // namespace trainyard

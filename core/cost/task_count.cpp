@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/task_count.h"
+
+#include "core/offload/settings.h"
+#include "core/schedule/chunks.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace trainyard {
+
+namespace {
+
+bool movesStates(const MemoryStrategy &memory)
+{
+    return memory.optimizerOffload != OptimizerOffload::None || memory.parameterOffload != ParameterOffload::None;
+}
+
+/// Of one chunk and one micro-batch. Where activations leave, an operation is cut into modules, half layers and the two ends of a
+/// model, each of which is stored and loaded.
+double tasksOf(const Plan &plan, const StageChunk &chunk, bool leaves)
+{
+    const int operations = (endsWithWeightGrads(plan.schedule) ? 3 : 2) + (plan.memory.recompute != Recompute::None), moves = movesStates(plan.memory) ? 3 : 0;
+    if (!leaves)
+        return operations + moves;
+    const int modules = 2 * chunk.layers + chunk.hasEmbedding + chunk.hasHead;
+    return (operations + 2.0) * std::max(1, modules) + moves;
+}
+
+int crossings(const PipelineClass &pipelines, const Plan &plan)
+{
+    int count = 0;
+    for (std::size_t s = 0; s < pipelines.seats.size(); ++s)
+        count += pipelines.seats[s].datacenter != pipelines.seats[(s + 1) % pipelines.seats.size()].datacenter;
+    return count * programChunks(plan) * (pipelines.lanes > 1 ? 6 : 2);   // there and back; pieces of a cell's transfers
+}
+
+} // namespace
+
+std::int64_t simulatedTasks(const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    const bool leaves = plan.memory.activationOffload != ActivationOffload::None && whyActivationsStay(plan).empty();
+    const int slices = programChunks(plan) / chunksPerStage(plan);
+    double ofMicroBatch = 0;
+    for (const std::vector<StageChunk> &stage : workload.layout.chunks)
+        for (const StageChunk &chunk : stage)
+            ofMicroBatch += tasksOf(plan, chunk, leaves) * slices;
+    double tasks = 0;
+    for (const PipelineClass &pipelines : workload.layout.classes)
+        tasks += (ofMicroBatch / modelCopies(plan.schedule) + crossings(pipelines, plan)) * pipelines.microBatches;
+    return std::int64_t(std::min(tasks, 9e18));
+}
+
+std::string taskCountText(std::int64_t tasks)
+{
+    if (tasks < 1'000'000)
+        return std::to_string(tasks);
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g million", double(tasks) / 1e6);
+    return text;
+}
+
+} // namespace trainyard
