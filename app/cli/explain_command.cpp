@@ -18,14 +18,16 @@ struct Options {
 };
 
 /// Evaluates each bettered plan; one that cannot be evaluated has no effect to show.
-std::vector<PartEffect> partEffects(const Evaluation &evaluation)
+PartEffects partEffects(const Evaluation &evaluation)
 {
-    std::vector<PartEffect> effects;
+    PartEffects effects;
     EvaluationWorkspace workspace;
-    for (const Alternative &part : betterParts(*evaluation.plan, builtinCatalogue())) {
+    const BetterParts parts = betterParts(*evaluation.plan, builtinCatalogue(), &evaluation.layout, mostParts(evaluation.timeline.spanCount()));
+    effects.leftOut = parts.leftOut;
+    for (const Alternative &part : parts.list) {
         const auto better = evaluate(part.plan, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
         if (better && (*better)->metrics.iterationTime)
-            effects.push_back({part.id, part.label, *(*better)->metrics.iterationTime, (*better)->feasible()});
+            effects.parts.push_back({part.id, part.label, *(*better)->metrics.iterationTime, (*better)->feasible()});
     }
     return effects;
 }
@@ -35,7 +37,7 @@ int run(const Options &options)
     const auto evaluation = evaluateFile(options.plan, options.settings);
     if (!evaluation)
         return fail(evaluation.error());
-    std::vector<PartEffect> parts = partEffects(**evaluation);
+    PartEffects parts = partEffects(**evaluation);
     EvaluationWorkspace workspace;
     SelectionOptions asked;
     asked.objective = options.objective == "cost" ? SelectionObjective::Cost : SelectionObjective::Throughput;

@@ -5,6 +5,7 @@
 // evaluating `plan`. Pure functions, any thread.
 
 #include "core/catalogue/catalogue.h"
+#include "core/placement/layout.h"
 #include "core/plan/plan.h"
 
 #include <string>
@@ -29,8 +30,19 @@ struct Alternative {
 [[nodiscard]] std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue &catalogue,
                                                             const ModelSpec *model = nullptr);
 
-/// What could be bought or moved: bandwidth and round trip of each link, a node in each pool, fabric of each datacenter,
-/// the next GPU, nodes moved between datacenters. None is current; none is blocked.
-[[nodiscard]] std::vector<Alternative> betterParts(const Plan &plan, const Catalogue &catalogue);
+struct BetterParts {
+    std::vector<Alternative> list;
+    std::size_t leftOut = 0;       // further ones, about datacenters that hold no stage first
+};
+
+/// As many parts are looked at at once, and as many spans of timelines together: clusters of many datacenters have thousands.
+inline constexpr std::size_t kMostParts = 256, kMostPartSpans = 10'000'000;
+/// Of a plan whose timeline has so many spans.
+[[nodiscard]] std::size_t mostParts(std::size_t spans);
+
+/// What could be bought or moved: bandwidth and round trip of each link, a node in each kind of pool, fabric of each datacenter,
+/// the next GPU, nodes moved between datacenters. None is current; none is blocked. Where there are more than `most`, those
+/// between datacenters that hold stages of `layout` come first.
+[[nodiscard]] BetterParts betterParts(const Plan &plan, const Catalogue &catalogue, const Layout *layout = nullptr, std::size_t most = kMostParts);
 
 } // namespace trainyard

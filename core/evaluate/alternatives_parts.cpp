@@ -8,7 +8,11 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <numeric>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 namespace trainyard {
 
@@ -31,30 +35,82 @@ double step(double x)
     return quarter >= 5 * decade ? 5 * decade : quarter >= 2 * decade ? 2 * decade : decade;
 }
 
-class Parts {
+/// Datacenters that hold stages of the plan: what changes there counts first where there are too many parts to look at.
+class UsedSites {
 public:
-    explicit Parts(const Plan &plan) : m_plan(plan) {}
-
-    template <class Apply>
-    void add(const std::string &group, const std::string &id, const std::string &label, Apply apply, int size = 1)
+    UsedSites(const Plan &plan, const Layout *layout) : m_isUsed(plan.cluster.datacenters.size(), layout == nullptr)
     {
-        Plan next = m_plan;
-        apply(next);
-        Alternative a;
-        a.id = group + ":" + id;
-        a.group = group;
-        a.label = label;
-        a.sentence = label;
-        a.size = size;
-        a.plan = std::make_shared<const Plan>(std::move(next));
-        m_list.push_back(std::move(a));
+        if (layout)
+            for (const GpuRun &run : layout->runs)
+                m_isUsed[std::size_t(run.datacenter)] = true;
     }
-    std::vector<Alternative> take() { return std::move(m_list); }
+    /// How many of the two hold none.
+    [[nodiscard]] int distance(int a, int b) const { return isUnused(a) + isUnused(b); }
+    [[nodiscard]] int distance(int a) const { return isUnused(a); }
 
 private:
-    const Plan &m_plan;
-    std::vector<Alternative> m_list;
+    [[nodiscard]] bool isUnused(int site) const { return site >= 0 && !m_isUsed[std::size_t(site)]; }
+    std::vector<bool> m_isUsed;
 };
+
+/// Parts as wishes: their plans are made only of those that are kept, since each is a copy of the whole plan.
+class Parts {
+public:
+    Parts(const Plan &plan, const Layout *layout) : m_plan(plan), m_sites(plan, layout) {}
+
+    void add(int distance, std::string group, std::string id, std::string label, std::function<bool(Plan &)> apply, int size = 1)
+    {
+        m_wishes.push_back({distance, std::move(group), std::move(id), std::move(label), std::move(apply), size});
+    }
+    [[nodiscard]] const UsedSites &sites() const { return m_sites; }
+
+    BetterParts take(std::size_t most)
+    {
+        BetterParts parts;
+        std::vector<std::size_t> kept(m_wishes.size());
+        std::iota(kept.begin(), kept.end(), std::size_t(0));
+        if (kept.size() > most) {
+            std::ranges::stable_sort(kept, {}, [&](std::size_t i) { return m_wishes[i].distance; });
+            parts.leftOut = kept.size() - most;
+            kept.resize(most);
+            std::ranges::sort(kept);
+        }
+        for (const std::size_t i : kept) {
+            Plan next = m_plan;
+            if (!m_wishes[i].apply(next))
+                continue;
+            Alternative a;
+            a.id = m_wishes[i].group + ":" + m_wishes[i].id;
+            a.group = m_wishes[i].group;
+            a.sentence = a.label = m_wishes[i].label;
+            a.size = m_wishes[i].size;
+            a.plan = std::make_shared<const Plan>(std::move(next));
+            parts.list.push_back(std::move(a));
+        }
+        return parts;
+    }
+
+private:
+    struct Wish {
+        int distance;              // datacenters that it is about and that hold no stage
+        std::string group, id, label;
+        std::function<bool(Plan &)> apply;   // false: it cannot be had
+        int size;
+    };
+    const Plan &m_plan;
+    UsedSites m_sites;
+    std::vector<Wish> m_wishes;
+};
+
+/// A change that can always be made.
+template <class Change>
+auto always(Change change)
+{
+    return [change = std::move(change)](Plan &p) {
+        change(p);
+        return true;
+    };
+}
 
 std::string nodes(int count)
 {
@@ -69,28 +125,45 @@ std::string labelOf(const Cluster &cluster, const std::string &id)
 
 void addLinks(Parts &parts, const Plan &plan)
 {
+    std::unordered_map<std::string_view, int> numbers;
+    for (const Datacenter &datacenter : plan.cluster.datacenters)
+        numbers.try_emplace(datacenter.id, int(numbers.size()));
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan.cluster.wanLinks[i];
-        const std::string where = labelOf(plan.cluster, link.between[0]) + "–" + labelOf(plan.cluster, link.between[1]);
+        const auto a = numbers.find(link.between[0]), b = numbers.find(link.between[1]);
+        const auto labelAt = [&](auto found, const std::string &id) { return found == numbers.end() ? id : plan.cluster.datacenters[std::size_t(found->second)].label(); };
+        const int distance = parts.sites().distance(a == numbers.end() ? -1 : a->second, b == numbers.end() ? -1 : b->second);
+        const std::string where = labelAt(a, link.between[0]) + "–" + labelAt(b, link.between[1]);
         const std::string key = "link:" + link.between[0] + "-" + link.between[1];
         if (link.nodePairGbps > 0) {
             const double more = step(link.nodePairGbps);
-            parts.add(key + ":pair", number(more), where + " +" + number(more) + " Gbps a node pair",
-                      [&](Plan &p) { p.cluster.wanLinks[i].nodePairGbps += more; });
+            parts.add(distance, key + ":pair", number(more), where + " +" + number(more) + " Gbps a node pair",
+                      always([=](Plan &p) { p.cluster.wanLinks[i].nodePairGbps += more; }));
         }
         if (link.capacityGbps > 0) {
             const double more = step(link.capacityGbps);
-            parts.add(key + ":capacity", number(more), where + " +" + number(more) + " Gbps",
-                      [&](Plan &p) { p.cluster.wanLinks[i].capacityGbps += more; });
+            parts.add(distance, key + ":capacity", number(more), where + " +" + number(more) + " Gbps",
+                      always([=](Plan &p) { p.cluster.wanLinks[i].capacityGbps += more; }));
         }
         if (link.rttMs > 0) {
             const double less = step(link.rttMs);
-            parts.add(key + ":rtt", number(less), where + " −" + number(less) + " ms round trip",
-                      [&](Plan &p) { p.cluster.wanLinks[i].rttMs -= less; });
+            parts.add(distance, key + ":rtt", number(less), where + " −" + number(less) + " ms round trip",
+                      always([=](Plan &p) { p.cluster.wanLinks[i].rttMs -= less; }));
         }
         if (plan.wan.tcpConnections && link.tcpWindowMb > 0)
-            parts.add(key + ":window", "2", where + " twice the TCP window", [&](Plan &p) { p.cluster.wanLinks[i].tcpWindowMb *= 2; });
+            parts.add(distance, key + ":window", "2", where + " twice the TCP window", always([=](Plan &p) { p.cluster.wanLinks[i].tcpWindowMb *= 2; }));
     }
+}
+
+/// A node more is worth the same in any of the pools of one datacenter whose nodes are equal.
+bool hasEqualBefore(const std::vector<Pool> &pools, std::size_t at)
+{
+    const auto isEqual = [&](const Pool &other) {
+        const Pool &pool = pools[at];
+        return other.gpu == pool.gpu && other.inlineGpu == pool.inlineGpu && other.gpusPerNode == pool.gpusPerNode
+            && other.usdPerGpuHour == pool.usdPerGpuHour && other.ssd == pool.ssd && other.host == pool.host;
+    };
+    return std::any_of(pools.begin(), pools.begin() + std::ptrdiff_t(at), isEqual);
 }
 
 void addNodes(Parts &parts, const Plan &plan)
@@ -98,12 +171,14 @@ void addNodes(Parts &parts, const Plan &plan)
     for (std::size_t d = 0; d < plan.cluster.datacenters.size(); ++d) {
         const Datacenter &datacenter = plan.cluster.datacenters[d];
         for (std::size_t k = 0; k < datacenter.pools.size(); ++k) {
+            if (hasEqualBefore(datacenter.pools, k))
+                continue;
             const Pool &pool = datacenter.pools[k];
             const std::string kind = datacenter.pools.size() > 1 ? " (" + pool.id + ")" : "";
             for (const int more : kNodeSteps)
-                parts.add("nodes:" + datacenter.id + ":" + pool.id, std::to_string(more),
+                parts.add(parts.sites().distance(int(d)), "nodes:" + datacenter.id + ":" + pool.id, std::to_string(more),
                           nodes(more) + " more in " + datacenter.label() + kind,
-                          [&](Plan &p) { p.cluster.datacenters[d].pools[k].nodes += more; }, more);
+                          always([=](Plan &p) { p.cluster.datacenters[d].pools[k].nodes += more; }), more);
         }
     }
 }
@@ -119,13 +194,13 @@ void addFabric(Parts &parts, const Plan &plan, const Catalogue &catalogue)
                 gbps = std::max(gbps, gpu->fabricGbps);
         }
         if (gbps > 0)
-            parts.add("fabric:" + datacenter.id, "2", "Fabric " + number(gbps) + " → " + number(2 * gbps) + " Gbps a GPU in " + datacenter.label(),
-                      [&](Plan &p) {
+            parts.add(parts.sites().distance(int(d)), "fabric:" + datacenter.id, "2",
+                      "Fabric " + number(gbps) + " → " + number(2 * gbps) + " Gbps a GPU in " + datacenter.label(), always([=](Plan &p) {
                           Datacenter &faster = p.cluster.datacenters[d];
                           faster.fabricGbpsPerGpu = 2 * gbps;
                           if (faster.fabricMeasuredGBps)
                               *faster.fabricMeasuredGBps *= 2;   // the new one is as good a share of its nominal rate
-                      });
+                      }));
     }
 }
 
@@ -140,20 +215,22 @@ void addStorage(Parts &parts, const Plan &plan)
     for (std::size_t d = 0; d < plan.cluster.datacenters.size(); ++d) {
         const Datacenter &datacenter = plan.cluster.datacenters[d];
         for (std::size_t k = 0; k < datacenter.pools.size(); ++k) {
+            if (hasEqualBefore(datacenter.pools, k))
+                continue;
             const Pool &pool = datacenter.pools[k];
             const std::string key = datacenter.id + ":" + pool.id, where = " a node in " + datacenter.label() + (datacenter.pools.size() > 1 ? " (" + pool.id + ")" : "");
             const auto twice = [&](const char *what, const std::string &verb, double now, auto apply) {
                 if (now > 0)
-                    parts.add(std::string(what) + ":" + key, "2", "Drives " + verb + " " + number(now) + " → " + number(2 * now) + " GB/s" + where, apply);
+                    parts.add(parts.sites().distance(int(d)), std::string(what) + ":" + key, "2", "Drives " + verb + " " + number(now) + " → " + number(2 * now) + " GB/s" + where, always(apply));
             };
             if (usesDrives && pool.ssd) {
-                twice("drives-read", "read", pool.ssd->readGBps, [&](Plan &p) { p.cluster.datacenters[d].pools[k].ssd->readGBps *= 2; });
-                twice("drives-write", "write", pool.ssd->writeGBps, [&](Plan &p) { p.cluster.datacenters[d].pools[k].ssd->writeGBps *= 2; });
+                twice("drives-read", "read", pool.ssd->readGBps, [=](Plan &p) { p.cluster.datacenters[d].pools[k].ssd->readGBps *= 2; });
+                twice("drives-write", "write", pool.ssd->writeGBps, [=](Plan &p) { p.cluster.datacenters[d].pools[k].ssd->writeGBps *= 2; });
             }
             if (usesHost && pool.host && pool.host->gbytesPerSecondPerGpu > 0) {
                 const double now = pool.host->gbytesPerSecondPerGpu;
-                parts.add("host-link:" + key, "2", "Host memory " + number(now) + " → " + number(2 * now) + " GB/s a GPU" + (datacenter.pools.size() > 1 ? " in " + pool.id : ""),
-                          [&](Plan &p) { p.cluster.datacenters[d].pools[k].host->gbytesPerSecondPerGpu *= 2; });
+                parts.add(parts.sites().distance(int(d)), "host-link:" + key, "2", "Host memory " + number(now) + " → " + number(2 * now) + " GB/s a GPU" + (datacenter.pools.size() > 1 ? " in " + pool.id : ""),
+                          always([=](Plan &p) { p.cluster.datacenters[d].pools[k].host->gbytesPerSecondPerGpu *= 2; }));
             }
         }
     }
@@ -199,16 +276,16 @@ void addGpus(Parts &parts, const Plan &plan, const Catalogue &catalogue)
         if (!now)
             continue;
         for (const GpuSpec *better : nextGpus(*now, catalogue, plan.workload.precision)) {
-            parts.add("gpu:" + type + ":" + better->id, "all", shortName(*now) + " → " + shortName(*better), [&](Plan &p) {
+            parts.add(0, "gpu:" + type + ":" + better->id, "all", shortName(*now) + " → " + shortName(*better), always([type, id = better->id](Plan &p) {
                 for (Datacenter &datacenter : p.cluster.datacenters) {
                     for (Pool &pool : datacenter.pools) {
                         if (pool.inlineGpu || pool.gpu != type)
                             continue;
-                        pool.gpu = better->id;
+                        pool.gpu = id;
                         pool.usdPerGpuHour.reset();   // the price was the other GPU's
                     }
                 }
-            });
+            }));
         }
     }
 }
@@ -217,18 +294,23 @@ void addMoves(Parts &parts, const Plan &plan)
 {
     const auto &datacenters = plan.cluster.datacenters;
     for (int from = 0; from < int(datacenters.size()); ++from) {
-        if (datacenters[from].pools.empty())
+        if (datacenters[std::size_t(from)].pools.empty())
             continue;
-        const int perNode = datacenters[from].pools.back().gpusPerNode;
+        const int perNode = datacenters[std::size_t(from)].pools.back().gpusPerNode, gpus = datacenters[std::size_t(from)].gpus();
         for (int to = 0; to < int(datacenters.size()); ++to) {
             for (const int count : kNodeSteps) {
-                if (to == from || count * perNode > datacenters[from].gpus())
+                if (to == from || count * perNode > gpus)
                     continue;
-                Expected<Cluster> moved = moveGpus(plan.cluster, from, count * perNode, to);
-                if (moved)
-                    parts.add("move:" + datacenters[from].id + ":" + datacenters[to].id, std::to_string(count),
-                              "Move " + nodes(count) + " " + datacenters[from].label() + " → " + datacenters[to].label(),
-                              [&](Plan &p) { p.cluster = std::move(*moved); }, count);
+                const Datacenter &source = datacenters[std::size_t(from)], &target = datacenters[std::size_t(to)];
+                parts.add(parts.sites().distance(from, to), "move:" + source.id + ":" + target.id, std::to_string(count),
+                          "Move " + nodes(count) + " " + source.label() + " → " + target.label(),
+                          [=](Plan &p) {
+                              Expected<Cluster> moved = moveGpus(p.cluster, from, count * perNode, to);
+                              if (moved)
+                                  p.cluster = std::move(*moved);
+                              return moved.has_value();
+                          },
+                          count);
             }
         }
     }
@@ -244,19 +326,19 @@ void addPins(Parts &parts, const Plan &plan)
             if (j >= pins.size() || pins[i].stages < 2)
                 continue;
             const std::string from = labelOf(plan.cluster, pins[i].datacenter), to = labelOf(plan.cluster, pins[j].datacenter);
-            parts.add("pin:" + std::to_string(i) + ":" + std::to_string(j), "1", "One stage from " + from + " to " + to, [&](Plan &p) {
+            parts.add(0, "pin:" + std::to_string(i) + ":" + std::to_string(j), "1", "One stage from " + from + " to " + to, always([=](Plan &p) {
                 --p.placement.stages[i].stages;
                 ++p.placement.stages[j].stages;
-            });
+            }));
         }
     }
 }
 
 } // namespace
 
-std::vector<Alternative> betterParts(const Plan &plan, const Catalogue &catalogue)
+BetterParts betterParts(const Plan &plan, const Catalogue &catalogue, const Layout *layout, std::size_t most)
 {
-    Parts parts(plan);
+    Parts parts(plan, layout);
     addLinks(parts, plan);
     addMoves(parts, plan);
     addPins(parts, plan);
@@ -264,7 +346,12 @@ std::vector<Alternative> betterParts(const Plan &plan, const Catalogue &catalogu
     addGpus(parts, plan, catalogue);
     addFabric(parts, plan, catalogue);
     addStorage(parts, plan);
-    return parts.take();
+    return parts.take(most);
+}
+
+std::size_t mostParts(std::size_t spans)
+{
+    return std::clamp<std::size_t>(kMostPartSpans / std::max<std::size_t>(1, spans), 1, kMostParts);
 }
 
 } // namespace trainyard

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/explanation.h"
 
+#include "core/evaluate/alternatives.h"
 #include "core/report/json_internal.h"
 #include "core/report/metric_rows.h"
 #include "core/report/number_text.h"
@@ -165,7 +166,7 @@ std::vector<PartEffect> ranked(std::vector<PartEffect> parts)
     return parts;
 }
 
-std::string partsTable(const Evaluation &evaluation, const std::vector<PartEffect> &parts)
+std::string partsTable(const Evaluation &evaluation, const std::vector<PartEffect> &parts, std::size_t leftOut)
 {
     const double now = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
@@ -178,12 +179,16 @@ std::string partsTable(const Evaluation &evaluation, const std::vector<PartEffec
         hasAny = true;
         table.add({part.label, secondsText(part.iterationTime), changeText(now, part.iterationTime), part.feasible ? "" : "not feasible"});
     }
-    return hasAny ? "\n" + table.text() : std::string();
+    std::string text = hasAny ? "\n" + table.text() : std::string();
+    if (leftOut > 0)
+        text += "\n" + std::to_string(leftOut) + " further parts were not tried, those of datacenters without a stage before others: at most " + std::to_string(kMostParts)
+            + " are, and " + std::to_string(kMostPartSpans / 1'000'000) + " million spans together.\n";
+    return text;
 }
 
 } // namespace
 
-std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffect> parts, const Selection *selection)
+std::string explanationTable(const Evaluation &evaluation, PartEffects effects, const Selection *selection)
 {
     std::string datacenters = selection ? selectionTable(*selection) : std::string();
     if (!datacenters.empty())
@@ -198,10 +203,10 @@ std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffec
             breakdown.add({row.label, valueText(row), percentText(*row.value / total)});
     }
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
-        + memoryTable(evaluation) + partsTable(evaluation, ranked(std::move(parts))) + datacenters;
+        + memoryTable(evaluation) + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + datacenters;
 }
 
-std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect> parts, const Selection *selection)
+std::string explanationJson(const Evaluation &evaluation, PartEffects effects, const Selection *selection)
 {
     const Json metrics = metricsObject(evaluation);
     Json json{{"name", evaluation.plan->name}, {"iteration_time_s", metrics["iteration_time_s"]}, {"breakdown_s", metrics["breakdown_s"]},
@@ -213,11 +218,12 @@ std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect
     json["memory"] = memoryJson(evaluation);
     const double now = evaluation.metrics.iterationTime.value_or(0);
     json["better_parts"] = Json::array();
-    for (const PartEffect &part : ranked(std::move(parts))) {
+    for (const PartEffect &part : ranked(std::move(effects.parts))) {
         json["better_parts"].push_back({{"id", part.id}, {"label", part.label}, {"iteration_time_s", finite(part.iterationTime)},
                                         {"change", now > 0 ? finite(part.iterationTime / now - 1) : Json(nullptr)},
                                         {"feasible", part.feasible}});
     }
+    json["better_parts_left_out"] = effects.leftOut;
     json["datacenter_selection"] = selection ? selectionObject(*selection) : Json(nullptr);
     return dumped(json);
 }

@@ -18,8 +18,13 @@ struct PartEffect {
     bool feasible = true;
 };
 
+struct PartEffects {
+    std::vector<PartEffect> parts;
+    std::size_t leftOut = 0;       // further parts that nobody evaluated
+};
+
 /// The parts are ranked here, most useful first; those that change nothing or make it worse are left out of the table.
-[[nodiscard]] std::string explanationTable(const Evaluation &evaluation, std::vector<PartEffect> parts = {}, const Selection *selection = nullptr);
-[[nodiscard]] std::string explanationJson(const Evaluation &evaluation, std::vector<PartEffect> parts = {}, const Selection *selection = nullptr);
+[[nodiscard]] std::string explanationTable(const Evaluation &evaluation, PartEffects effects = {}, const Selection *selection = nullptr);
+[[nodiscard]] std::string explanationJson(const Evaluation &evaluation, PartEffects effects = {}, const Selection *selection = nullptr);
 
 } // namespace trainyard

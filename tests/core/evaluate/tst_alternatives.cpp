@@ -5,6 +5,8 @@
 
 #include <QTest>
 
+#include "tests/support/plans.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -183,10 +185,55 @@ private slots:
         QVERIFY(!find(mixed, "precision=fp8")->plan);
     }
 
+    void ofThousandsOfPartsThoseOfDatacentersInUseAreKept()
+    {
+        // 30 datacenters in a mesh: 435 links and 870 ways to move nodes. The plan trains in two of them.
+        Plan plan = test::oneSite(4);
+        plan.parallelism.data = 1;
+        plan.cluster.datacenters.clear();
+        for (int a = 0; a < 30; ++a) {
+            plan.cluster.datacenters.push_back(test::site("dc" + std::to_string(a), 2));
+            for (int b = 0; b < a; ++b)
+                plan.cluster.wanLinks.push_back(test::wanLink("dc" + std::to_string(b), "dc" + std::to_string(a)));
+        }
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        plan.placement.stages = {{"dc17", 2, {}}, {"dc23", 2, {}}};
+        const auto now = test::evaluated(plan);
+        const BetterParts parts = betterParts(plan, builtinCatalogue(), &now->layout);
+        QCOMPARE(parts.list.size(), kMostParts);
+        QVERIFY(parts.leftOut > 1000);
+        const auto has = [&](const std::string &group) { return std::ranges::any_of(parts.list, [&](const Alternative &a) { return a.group == group; }); };
+        QVERIFY(has("link:dc17-dc23:pair") && has("link:dc17-dc23:rtt") && has("nodes:dc17:dc17-pool") && has("nodes:dc23:dc23-pool"));
+        QVERIFY(has("move:dc17:dc23") && has("pin:0:1"));
+        QCOMPARE(betterParts(plan, builtinCatalogue(), &now->layout, 3).list.size(), std::size_t(3));
+        // A plan of many spans has fewer parts tried, but one at least.
+        QCOMPARE(mostParts(100), kMostParts);
+        QCOMPARE(mostParts(kMostPartSpans / 5), std::size_t(5));
+        QCOMPARE(mostParts(2 * kMostPartSpans), std::size_t(1));
+    }
+
+    void aNodeMoreIsOfferedOnceForEqualPools()
+    {
+        Plan plan = test::oneSite(8);
+        std::vector<Pool> &pools = plan.cluster.datacenters.front().pools;
+        for (int k = 0; k < 50; ++k) {
+            pools.push_back(pools.front());
+            pools.back().id = "more-" + std::to_string(k);
+        }
+        pools.push_back(pools.front());
+        pools.back().id = "dearer";
+        pools.back().usdPerGpuHour = 99;
+        std::set<std::string> groups;
+        for (const Alternative &part : betterParts(plan, builtinCatalogue()).list)
+            if (part.group.starts_with("nodes:"))
+                groups.insert(part.group);
+        QCOMPARE(groups, (std::set<std::string>{"nodes:a:a-pool", "nodes:a:dearer"}));
+    }
+
     void betterPartsAreBetterInOneThing()
     {
         const Plan plan = twoDatacenters();
-        const auto parts = betterParts(plan, builtinCatalogue());
+        const auto parts = betterParts(plan, builtinCatalogue()).list;
         // A quarter of 5, down to 1, 2 or 5: 1 Gbps. A quarter of 400: 100. A quarter of 60 ms: 10.
         const Alternative *pair = find(parts, "link:a-b:pair:1");
         QVERIFY(pair);
@@ -209,13 +256,13 @@ private slots:
         Plan plan = twoDatacenters();
         plan.cluster.datacenters[0].pools[0].ssd = Ssd{.writeGBps = 10, .readGBps = 14};
         const auto hasDrives = [&] {
-            const auto parts = betterParts(plan, builtinCatalogue());
+            const auto parts = betterParts(plan, builtinCatalogue()).list;
             return std::ranges::any_of(parts, [](const Alternative &part) { return part.group.starts_with("drives-"); });
         };
         QVERIFY(!hasDrives());
         plan.memory.activationOffload = ActivationOffload::Ssd;
         QVERIFY(hasDrives());
-        const auto parts = betterParts(plan, builtinCatalogue());
+        const auto parts = betterParts(plan, builtinCatalogue()).list;
         const Alternative *read = find(parts, "drives-read:a:a-h100:2");
         QVERIFY(read);
         QCOMPARE(read->label, std::string("Drives read 14 → 28 GB/s a node in Aville"));
@@ -227,7 +274,7 @@ private slots:
     {
         const Plan plan = twoDatacenters();
         int moves = 0;
-        for (const Alternative &part : betterParts(plan, builtinCatalogue())) {
+        for (const Alternative &part : betterParts(plan, builtinCatalogue()).list) {
             if (!part.group.starts_with("move:"))
                 continue;
             ++moves;
@@ -242,7 +289,7 @@ private slots:
         const Plan plan = twoDatacenters();
         const GpuSpec *now = builtinCatalogue().gpu("h100-sxm-80gb");
         int upgrades = 0;
-        for (const Alternative &part : betterParts(plan, builtinCatalogue())) {
+        for (const Alternative &part : betterParts(plan, builtinCatalogue()).list) {
             if (!part.group.starts_with("gpu:"))
                 continue;
             ++upgrades;
