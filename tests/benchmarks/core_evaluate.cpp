@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The way from a plan to its numbers on real plans: a whole evaluation, the closed form, and what a step of a drag costs.
 #include "core/cluster/edits.h"
+#include "core/evaluate/alternatives.h"
 #include "core/evaluate/estimate.h"
 #include "core/evaluate/evaluate.h"
 #include "core/cost/placements.h"
@@ -144,6 +145,79 @@ void selectDatacentersOfThreeRegions(benchmark::State &state)
     state.counters["simulated"] = double(simulated);
 }
 BENCHMARK(selectDatacentersOfThreeRegions)->ArgName("gpus")->Arg(576)->Arg(16416)->Unit(benchmark::kMillisecond);
+
+/// The first region of the three-region sample many times over, every pair linked.
+PlanPtr manyDatacenters(int count)
+{
+    Plan plan = *sample("llama-3-70b-three-regions");
+    const Datacenter like = plan.cluster.datacenters.front();
+    const WanLink wire = plan.cluster.wanLinks.front();
+    plan.cluster.datacenters.clear();
+    plan.cluster.wanLinks.clear();
+    for (int d = 0; d < count; ++d) {
+        Datacenter &site = plan.cluster.datacenters.emplace_back(like);
+        site.id = site.name = "site-" + std::to_string(d);
+        site.pools.front().id = "pool-" + std::to_string(d);
+        for (int other = 0; other < d; ++other) {
+            WanLink &link = plan.cluster.wanLinks.emplace_back(wire);
+            link.between = {"site-" + std::to_string(other), site.id};
+            link.rttMs = 20 + (d * 7 + other * 13) % 80;
+        }
+    }
+    plan.placement = {};
+    return std::make_shared<const Plan>(std::move(plan));
+}
+
+/// What a drag over a map of many datacenters costs: within a frame of 16 ms.
+void evaluateManyLinkedDatacenters(benchmark::State &state)
+{
+    evaluateOf(state, manyDatacenters(int(state.range(0))), {.keepTimeline = true, .offerFixes = false});
+}
+BENCHMARK(evaluateManyLinkedDatacenters)->ArgName("datacenters")->Arg(7)->Arg(30)->Unit(benchmark::kMillisecond);
+
+/// The ranking of `explain`: within two seconds.
+void selectAmongManyLinkedDatacenters(benchmark::State &state)
+{
+    const PlanPtr plan = manyDatacenters(int(state.range(0)));
+    EvaluationWorkspace workspace;
+    for (auto _ : state)
+        benchmark::DoNotOptimize(selectDatacenters(plan, builtinCatalogue(), workspace));
+}
+BENCHMARK(selectAmongManyLinkedDatacenters)->ArgName("datacenters")->Arg(30)->Unit(benchmark::kMillisecond);
+
+/// What a better part would buy, as `explain` asks it over as many parts as it looks at.
+void betterPartsOfManyLinkedDatacenters(benchmark::State &state)
+{
+    const PlanPtr plan = manyDatacenters(int(state.range(0)));
+    EvaluationWorkspace workspace;
+    const auto now = evaluate(plan, builtinCatalogue(), workspace);
+    std::size_t tried = 0;
+    for (auto _ : state) {
+        const BetterParts parts = betterParts(*plan, builtinCatalogue(), now ? &(*now)->layout : nullptr);
+        tried = parts.list.size();
+        for (const Alternative &part : parts.list)
+            benchmark::DoNotOptimize(evaluate(part.plan, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false}));
+    }
+    state.counters["tried"] = double(tried);
+}
+BENCHMARK(betterPartsOfManyLinkedDatacenters)->ArgName("datacenters")->Arg(30)->Unit(benchmark::kMillisecond);
+
+/// A datacenter of a thousand pools of one node each.
+void evaluateAThousandPools(benchmark::State &state)
+{
+    Plan plan = *sample("llama-3-70b-three-regions");
+    std::vector<Pool> &pools = plan.cluster.datacenters.front().pools;
+    Pool like = pools.front();
+    like.nodes = 1;
+    pools.clear();
+    for (int k = 0; k < 1000; ++k) {
+        pools.push_back(like);
+        pools.back().id = "q" + std::to_string(k);
+    }
+    plan.placement = {};
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {.keepTimeline = true, .offerFixes = false});
+}
+BENCHMARK(evaluateAThousandPools)->Unit(benchmark::kMillisecond);
 
 /// One step of a drag: eight GPUs move between two regions and back, each time a new plan and its evaluation.
 void fromEditToEvaluation(benchmark::State &state)
