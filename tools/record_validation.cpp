@@ -4,7 +4,7 @@
 //
 //   record-validation REPOSITORY YEAR-MONTH
 
-#include "core/report/output_file.h"
+#include "core/base/output_file.h"
 #include "core/validation/confidence_fit.h"
 #include "core/validation/reached.h"
 #include "core/validation/validation_report.h"

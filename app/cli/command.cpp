@@ -2,7 +2,7 @@
 #include "app/cli/command.h"
 
 #include "core/plan/plan_io.h"
-#include "core/report/output_file.h"
+#include "core/base/output_file.h"
 
 #include <CLI/CLI.hpp>
 

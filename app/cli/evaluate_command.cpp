@@ -4,7 +4,7 @@
 #include "core/report/chrome_trace.h"
 #include "core/report/metrics_json.h"
 #include "core/report/metrics_table.h"
-#include "core/report/output_file.h"
+#include "core/base/output_file.h"
 #include "core/report/timeline_csv.h"
 
 #include <CLI/CLI.hpp>

@@ -2,7 +2,7 @@
 #include "app/cli/command.h"
 
 #include "core/report/chrome_trace.h"
-#include "core/report/output_file.h"
+#include "core/base/output_file.h"
 #include "core/report/timeline_csv.h"
 
 #include <CLI/CLI.hpp>

@@ -3,7 +3,7 @@
 
 #include "core/report/html_report.h"
 #include "core/report/markdown_report.h"
-#include "core/report/output_file.h"
+#include "core/base/output_file.h"
 
 #include <CLI/CLI.hpp>
 

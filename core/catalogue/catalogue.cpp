@@ -9,6 +9,8 @@ namespace trainyard {
 
 namespace {
 
+constexpr std::size_t kMostNameBytes = 200;    // what is longer is no name, and would take its square of steps to compare
+
 template <class Entry>
 const Entry *find(const std::vector<Entry> &entries, std::string_view id)
 {
@@ -47,9 +49,13 @@ const Cloud *Catalogue::cloud(std::string_view id) const { return find(clouds, i
 std::string nearestName(std::string_view name, const std::vector<std::string> &names)
 {
     std::string best;
+    if (name.size() > kMostNameBytes)
+        return best;
     // Half of the name may be wrong; beyond that a guess only confuses. A name that begins alike counts as near.
     std::size_t bestDistance = std::max<std::size_t>(2, name.size() / 2) + 1;
     for (const std::string &candidate : names) {
+        if (candidate.size() > kMostNameBytes)
+            continue;
         std::size_t edits = distance(name, candidate);
         if (!name.empty() && candidate.starts_with(name))
             edits = std::min<std::size_t>(edits, 2);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Hugging Face config.json files. Families differ in key names and in habits that no key states (GPT-2 has biases,
 // Qwen 2 biases its queries): the table says which. A family that it lacks is read by the commonest keys, and says so.
+#include "core/base/printable.h"
+#include "core/base/text_file.h"
 #include "core/catalogue/object_reader_internal.h"
+#include "core/catalogue/parse.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
-#include <fstream>
 #include <initializer_list>
 #include <optional>
-#include <sstream>
 
 namespace trainyard {
 
@@ -47,6 +48,8 @@ constexpr Family kFamilies[] = {
 };
 
 constexpr Range kCount{1, 1e7};
+constexpr const char *kRight = "a Hugging Face config.json";
+constexpr int kMostSharedFfn = 10'000'000;
 
 const Family *findFamily(const std::string &type)
 {
@@ -133,8 +136,15 @@ void ConfigReader::readExperts(ModelSpec &model, const std::string &type)
                                      "how many experts serve a token", {1, static_cast<double>(model.experts)});
     model.expertFfn = required({"moe_intermediate_size", "intermediate_size"}, "the inner size of one expert");
     model.sharedExpertFfn = count({"shared_expert_intermediate_size"}, {0, 1e7});
-    if (model.sharedExpertFfn == 0)
-        model.sharedExpertFfn = count({"n_shared_experts", "num_shared_experts"}, {0, 1000}) * model.expertFfn;
+    if (model.sharedExpertFfn == 0) {
+        const int shared = count({"n_shared_experts", "num_shared_experts"}, {0, 1000});
+        const auto width = std::int64_t{shared} * model.expertFfn;
+        if (width > kMostSharedFfn)
+            m_reader.fault("n_shared_experts", std::to_string(shared) + " shared experts of " + std::to_string(model.expertFfn) + " are "
+                               + std::to_string(width) + " wide", "at most " + std::to_string(kMostSharedFfn));
+        else
+            model.sharedExpertFfn = static_cast<int>(width);
+    }
     model.denseLayers = count({"first_k_dense_replace"}, {0, 10000});
     if (const Json *dense = m_reader.raw("mlp_only_layers"); dense && dense->is_array())
         model.denseLayers = std::max(model.denseLayers, static_cast<int>(std::min<std::size_t>(dense->size(), 10000)));
@@ -208,7 +218,7 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied)
             + (known->positions == Positions::TableAndTwo ? 2 : 0);
     model.source = known
         ? "config.json, model type " + type
-        : "config.json of an unknown model type" + (type.empty() ? "" : " " + type) + ", read by the commonest keys";
+        : "config.json of an unknown model type" + (type.empty() ? "" : " " + shortened(type)) + ", read by the commonest keys";
     check(model);
     return model;
 }
@@ -217,15 +227,19 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied)
 
 Expected<ModelSpec> readHuggingFaceConfig(const std::string &path)
 {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf()))
-        return std::unexpected(Error{ErrorCode::CannotRead, path, "cannot be read", "a Hugging Face config.json"});
-    const auto config = parseJson(text.str(), path);
+    const auto text = readTextFile(path, kRight);
+    if (!text)
+        return std::unexpected(text.error());
+    return parseHuggingFaceConfig(*text, path);
+}
+
+Expected<ModelSpec> parseHuggingFaceConfig(std::string_view json, const std::string &fileName)
+{
+    const auto config = parseJson(json, fileName);
     if (!config)
         return std::unexpected(config.error());
     if (!config->is_object())
-        return std::unexpected(Error{ErrorCode::BadSyntax, path, "is no JSON object", "a Hugging Face config.json"});
+        return std::unexpected(Error{ErrorCode::BadSyntax, fileName, "is no JSON object", kRight});
 
     // Multi-modal configs nest the language model.
     const auto nested = config->find("text_config");
@@ -235,7 +249,7 @@ Expected<ModelSpec> readHuggingFaceConfig(const std::string &path)
     if (isNested && tied != config->end() && tied->is_boolean())
         outerTied = tied->get<bool>();
     Errors errors;
-    ConfigReader reader(isNested ? *nested : *config, path + (isNested ? ": /text_config" : ": "), errors);
+    ConfigReader reader(isNested ? *nested : *config, fileName + (isNested ? ": /text_config" : ": "), errors);
     ModelSpec model = reader.read(outerTied);
     if (!errors.empty())
         return std::unexpected(errors.front());

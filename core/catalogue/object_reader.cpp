@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/object_reader_internal.h"
 
+#include "core/base/printable.h"
 #include "core/catalogue/catalogue.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -15,10 +15,9 @@ const Json kEmptyObject = Json::object();
 
 std::string shownJson(const Json &value)
 {
-    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (text.size() > 60)
-        text = text.substr(0, 57) + "...";
-    return text;
+    if (value.is_structured())     // not to write down what may be megabytes
+        return value.is_object() ? "an object" : "a list of " + std::to_string(value.size());
+    return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string shownRange(Range range)
@@ -37,28 +36,20 @@ std::string shown(double value)
 
 Expected<Json> parseJson(std::string_view text, const std::string &where)
 {
-    try {
-        return Json::parse(text.begin(), text.end());
-    } catch (const Json::parse_error &error) {
-        const std::size_t end = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
-        const auto before = text.substr(0, end);
-        const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-        const auto lastBreak = before.rfind('\n');
-        const auto column = lastBreak == std::string_view::npos ? end + 1 : end - lastBreak;
-        std::string what = error.what();
-        if (const auto colon = what.find(": ", what.find("column")); colon != std::string::npos)
-            what = what.substr(colon + 2);
-        return std::unexpected(Error{ErrorCode::BadSyntax,
-                                     where + ":" + std::to_string(line) + ":" + std::to_string(column),
-                                     "not valid JSON: " + what, "a JSON file"});
-    }
+    auto document = detail::parsedJson<Json>(text, where);
+    if (document)
+        return *std::move(document);
+    Error first = std::move(document.error().front());
+    if (first.right.empty())
+        first.right = "a JSON file";
+    return std::unexpected(std::move(first));
 }
 
 ObjectReader::ObjectReader(const Json &object, std::string where, Errors &errors, const SourceTable *table)
     : m_object(object.is_object() ? object : kEmptyObject), m_where(std::move(where)), m_errors(errors), m_table(table)
 {
     if (!object.is_object())
-        m_errors.push_back({ErrorCode::BadValue, m_where, shownJson(object) + " is no object", "an object, { … }"});
+        fault("", shownJson(object) + " is no object", "an object, { … }");
 }
 
 bool ObjectReader::has(const std::string &key) const
@@ -75,7 +66,8 @@ const Json *ObjectReader::raw(const std::string &key)
 
 void ObjectReader::fault(const std::string &key, std::string what, std::string right, ErrorCode code)
 {
-    m_errors.push_back({code, key.empty() ? m_where : m_where + "/" + key, std::move(what), std::move(right)});
+    if (m_errors.size() < detail::kMaxErrors)
+        m_errors.push_back({code, key.empty() ? m_where : m_where + "/" + detail::escapedPointerStep(key), std::move(what), std::move(right)});
 }
 
 void ObjectReader::require(const std::string &key, const std::string &right)
@@ -115,7 +107,7 @@ std::string ObjectReader::resolveSource(const std::string &key, const std::strin
     for (const auto &entry : *m_table)
         names.push_back(entry.first);
     const std::string near = nearestName(id, names);
-    fault(key, key + " names the source \"" + id + "\", which the file does not list",
+    fault(key, key + " names the source \"" + shortened(id) + "\", which the file does not list",
           near.empty() ? "an id of /sources" : "an id of /sources, perhaps \"" + near + "\"", ErrorCode::UnknownName);
     return id;
 }
@@ -170,7 +162,7 @@ void ObjectReader::rejectUnknownKeys()
         if (m_asked.contains(key))
             continue;
         const std::string near = nearestName(key, {m_asked.begin(), m_asked.end()});
-        fault(key, "unknown key " + key, near.empty() ? "" : "perhaps " + near, ErrorCode::UnknownKey);
+        fault(key, "unknown key " + shortened(key), near.empty() ? "" : "perhaps " + near, ErrorCode::UnknownKey);
     }
 }
 

@@ -3,9 +3,7 @@
 // Reads the keys of one JSON object, collecting every fault with its place. A figure is a number or
 // [number, source]; the catalogue demands the source. For the .cpp files of this folder: it names nlohmann.
 
-#include "core/base/error.h"
-
-#include <nlohmann/json.hpp>
+#include "core/base/json_parser_internal.h"
 
 #include <limits>
 #include <map>
@@ -55,7 +53,7 @@ private:
     std::map<std::string, std::string> m_sources;
 };
 
-/// Parses JSON text; a syntax error names line and column.
+/// Parses JSON text; the first fault, with line and column.
 [[nodiscard]] Expected<Json> parseJson(std::string_view text, const std::string &where);
 /// A number as a message shows it: 12, 0.5, 1e+30.
 [[nodiscard]] std::string shown(double value);

@@ -17,6 +17,9 @@ namespace trainyard {
 /// Required: layers, hidden, heads, vocab, and ffn or expert_ffn.
 [[nodiscard]] ExpectedAll<ModelSpec> parseModel(std::string_view json, const std::string &where);
 
+/// A Hugging Face config.json; `fileName` is for messages. readHuggingFaceConfig (core/workload/model_math.h) reads the file.
+[[nodiscard]] Expected<ModelSpec> parseHuggingFaceConfig(std::string_view json, const std::string &fileName);
+
 /// JSON text that parses to an equal value; keys at their defaults are left out.
 [[nodiscard]] std::string formatGpu(const GpuSpec &gpu);
 [[nodiscard]] std::string formatModel(const ModelSpec &model);

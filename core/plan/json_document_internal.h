@@ -3,9 +3,7 @@
 // JSON text in and out for the files of the core: keeps the order of keys, refuses what a plain parser lets through
 // (duplicate keys, nesting beyond kMaxDepth) and says line:column. Private: include it in .cpp files only.
 
-#include "core/base/error.h"
-
-#include <nlohmann/json.hpp>
+#include "core/base/json_parser_internal.h"
 
 #include <string>
 #include <string_view>
@@ -13,7 +11,8 @@
 namespace trainyard::detail {
 
 using Json = nlohmann::ordered_json;
-inline constexpr int kMaxDepth = 64;
+/// Keys of one object. Documents that keep their order are searched key by key.
+inline constexpr std::size_t kMostMembers = 1000;
 
 /// Errors: BadSyntax, with where = "file:line:column" (or "file: /pointer" for a duplicate key).
 [[nodiscard]] ExpectedAll<Json> parseJson(std::string_view text, const std::string &fileName);
@@ -26,7 +25,5 @@ inline constexpr int kMaxDepth = 64;
 
 /// The number as JSON: whole values are written without a fraction.
 [[nodiscard]] Json numberToJson(double value);
-
-[[nodiscard]] std::string escapedPointerStep(std::string_view key);
 
 } // namespace trainyard::detail

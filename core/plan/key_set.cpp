@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One dotted key of a plan set, as --set does: the plan's document and the schema are walked together, so that keys at
 // their defaults, which the document leaves out, can be set too.
+#include "core/base/printable.h"
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
 #include "core/plan/plan_json_internal.h"
@@ -132,7 +133,7 @@ Expected<Json *> locate(Json &document, std::span<const Step> steps, std::string
         if (!properties.contains(step.key) && !kept && !isOpen) {
             const std::string near = nearestKey(properties, step.key, i == 0);
             const std::string prefix = parent.empty() ? "" : parent + ".";
-            const std::string what = parent.empty() ? "a plan has no key " + step.key : parent + " has no key " + step.key;
+            const std::string what = parent.empty() ? "a plan has no key " + shortened(step.key) : parent + " has no key " + shortened(step.key);
             return std::unexpected(badKey(dotted, what,
                 !near.empty() ? prefix + near : properties.empty() ? parent : "one of " + listedKeys(properties)));
         }
@@ -161,6 +162,8 @@ bool isTextOrNull(const Json &schema) { return schema.value("type", Json()) == J
 
 ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::string_view value)
 {
+    if (!isUtf8(dottedKey) || !isUtf8(value))
+        return std::unexpected(Errors { { ErrorCode::BadValue, std::string(dottedKey), "the key or its value is no UTF-8", "UTF-8 text" } });
     const auto steps = stepsOf(dottedKey);
     if (!steps)
         return std::unexpected(Errors { steps.error() });

@@ -4,12 +4,7 @@
 #include "core/base/text_file.h"
 #include "core/plan/plan_json_internal.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 namespace trainyard {
 
@@ -29,7 +24,7 @@ ExpectedAll<Plan> parsePlan(std::string_view json, const std::string &fileName, 
 
 ExpectedAll<Plan> readPlan(const std::string &path)
 {
-    const auto text = readTextFile(path, "a readable plan file, *.trainyard.json");
+    const auto text = readTextFile(path, kPlanFile);
     if (!text)
         return std::unexpected(Errors { text.error() });
     return parsePlan(*text, path, std::filesystem::path(path).parent_path().string());
@@ -37,37 +32,10 @@ ExpectedAll<Plan> readPlan(const std::string &path)
 
 std::string formatPlan(const Plan &plan) { return detail::prettyJson(detail::planToJson(plan)) + "\n"; }
 
-Expected<void> writePlan(const Plan &plan, const std::string &path)
+Expected<void> writePlan(const Plan &plan, const std::string &path, OutputKinds kinds)
 {
-    namespace fs = std::filesystem;
-    const auto cannotWrite = [&](const std::string &why) {
-        return std::unexpected(Error { ErrorCode::CannotWrite, path, why, "a file in a folder that can be written" });
-    };
-    std::error_code code;
-    // A link stays a link: the file that it points to is replaced.
-    fs::path target = fs::weakly_canonical(path, code);
-    if (code || target.empty())
-        target = path;
-    const fs::path temporary = target.string() + ".tmp" + std::to_string(::getpid());
-    errno = 0;
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    if (!file)
-        return cannotWrite(errno != 0 ? std::strerror(errno) : "cannot be opened");
-    file << formatPlan(plan);
-    file.close();
-    if (!file) {
-        fs::remove(temporary, code);
-        return cannotWrite("writing failed; is the disk full?");
-    }
-    if (const auto status = fs::status(target, code); !code && fs::exists(status))
-        fs::permissions(temporary, status.permissions(), code);
-    fs::rename(temporary, target, code);
-    if (code) {
-        const std::string why = code.message();
-        fs::remove(temporary, code);
-        return cannotWrite(why);
-    }
-    return {};
+    const std::string text = formatPlan(plan);
+    return writeOutputFile(path, [&](std::ostream &out) { out << text; }, kinds);
 }
 
 } // namespace trainyard

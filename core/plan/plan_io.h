@@ -3,7 +3,7 @@
 // Plan files: JSON in and out, dotted keys, schema. Errors name file and JSON pointer (or line:column) and what would be
 // right. Writing keeps unknown keys and writes what differs from the defaults, plus the keys that every plan should show.
 
-#include "core/base/error.h"
+#include "core/base/output_file.h"
 #include "core/plan/plan.h"
 
 #include <string_view>
@@ -13,11 +13,13 @@ namespace trainyard {
 /// Parses a plan. `fileName` is for messages; `baseDir` resolves relative paths. Older versions are migrated.
 [[nodiscard]] ExpectedAll<Plan> parsePlan(std::string_view json, const std::string &fileName, const std::string &baseDir = {});
 [[nodiscard]] ExpectedAll<Plan> readPlan(const std::string &path);
+/// What messages about an unreadable plan expect.
+inline constexpr const char *kPlanFile = "a readable plan file, *.trainyard.json";
 
 /// The plan as a version 1 file, two-space indented, ending in a newline.
 [[nodiscard]] std::string formatPlan(const Plan &plan);
-/// Writes to a temporary file beside `path` and renames it: never half a file.
-[[nodiscard]] Expected<void> writePlan(const Plan &plan, const std::string &path);
+/// Never half a file: core/base/output_file.h.
+[[nodiscard]] Expected<void> writePlan(const Plan &plan, const std::string &path, OutputKinds kinds = OutputKinds::RegularOnly);
 
 /// The plan with one dotted key set: "parallelism.pipeline", "cluster.datacenters[0].pools[0].nodes". The value parses as
 /// JSON, else as a string. Errors: UnknownKey with the nearest known key; BadValue.

@@ -10,7 +10,6 @@ namespace trainyard::detail {
 inline constexpr const char *kFormat = "trainyard.plan";
 /// Unknown keys of an inline GPU or model are kept in the `extra` of the object around it, with this before the name.
 inline constexpr std::string_view kInlinePrefix = "inline object: ";
-inline constexpr std::size_t kMaxErrors = 100;
 
 /// How errors say where: "file: /cluster/datacenters/0/id", or the dotted key "cluster.datacenters[0].id".
 enum class Where : std::uint8_t { Pointer, DottedKey };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace trainyard::detail {
@@ -340,6 +341,7 @@ void checkWorkload(const Plan &plan, const Json &document, Context &context)
 void nameNamelessPools(Cluster &cluster)
 {
     std::set<std::string> taken;
+    std::map<std::string, int> counts;     // of a stem, so that many pools of one kind are not counted through for each
     for (const Datacenter &datacenter : cluster.datacenters)
         for (const Pool &pool : datacenter.pools)
             taken.insert(pool.id);
@@ -349,8 +351,8 @@ void nameNamelessPools(Cluster &cluster)
                 continue;
             const std::string stem = datacenter.id + "-" + (pool.gpu.empty() ? "pool" : pool.gpu);
             pool.id = stem;
-            for (int n = 2; !taken.insert(pool.id).second; ++n)
-                pool.id = stem + "-" + std::to_string(n);
+            for (int &n = counts.try_emplace(stem, 1).first->second; !taken.insert(pool.id).second;)
+                pool.id = stem + "-" + std::to_string(++n);
         }
     }
 }

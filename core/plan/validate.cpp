@@ -10,12 +10,15 @@ namespace trainyard {
 namespace {
 
 constexpr std::int64_t kMostGpus = 10'000'000;
+constexpr std::size_t kMostErrors = 100;       // more help nobody
+constexpr std::size_t kMostListed = 20;
 
 class Checker {
 public:
     void fail(ErrorCode code, std::string where, std::string what, std::string right)
     {
-        errors.push_back({ code, std::move(where), std::move(what), std::move(right) });
+        if (errors.size() < kMostErrors)
+            errors.push_back({ code, std::move(where), std::move(what), std::move(right) });
     }
     void bad(std::string where, std::string what, std::string right)
     {
@@ -29,8 +32,10 @@ std::string at(const std::string &list, std::size_t index) { return list + "[" +
 std::string datacenterIds(const Cluster &cluster)
 {
     std::string text;
-    for (const Datacenter &datacenter : cluster.datacenters)
-        text += (text.empty() ? "" : ", ") + datacenter.id;
+    for (std::size_t i = 0; i < std::min(cluster.datacenters.size(), kMostListed); ++i)
+        text += (text.empty() ? "" : ", ") + cluster.datacenters[i].id;
+    if (cluster.datacenters.size() > kMostListed)
+        text += ", …";
     return text.empty() ? "a datacenter; there is none" : "one of " + text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prefill/trace_file.h"
 
+#include "core/base/printable.h"
 #include "core/base/text_file.h"
 
 #include <algorithm>
@@ -38,17 +39,7 @@ std::optional<Number> number(std::string_view text)
 /// As it may stand in a message: printable, on one line, and not long.
 std::string shown(std::string_view text)
 {
-    constexpr std::size_t kMostShown = 40;
-    std::string quoted = "\"";
-    for (const char c : text.substr(0, kMostShown)) {
-        constexpr const char *kDigits = "0123456789abcdef";
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte < 0x7f)
-            quoted += c;
-        else
-            (quoted += "\\x") += {kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-    return quoted + (text.size() > kMostShown ? "…\"" : "\"");
+    return "\"" + printable(shortened(text, 40)) + "\"";
 }
 
 /// Text has no control bytes but tabs and ends of lines.
@@ -131,7 +122,7 @@ ExpectedAll<std::vector<PrefillRequest>> parseRequestTrace(const std::string &te
 
 ExpectedAll<std::vector<PrefillRequest>> readRequestTrace(const std::string &path)
 {
-    const auto text = readTextFile(path, std::string("a CSV file with the columns ") + kHeader);
+    const auto text = readTextFile(path, std::string("a CSV file with the columns ") + kHeader, {.mostBytes = kMostTableBytes});
     if (!text)
         return std::unexpected(Errors{text.error()});
     return parseRequestTrace(*text, path);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/printable.h"
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
 #include "core/validation/row_reader_internal.h"
@@ -69,7 +70,7 @@ void checkKeys(const Json &value, const Json &schema, const std::string &pointer
         for (const auto &[name, ignored] : properties.items())
             names.push_back(name);
         const std::string near = nearestName(key, names);
-        faults.add(pointer + "/" + detail::escapedPointerStep(key), "a plan has no key " + key + " here",
+        faults.add(pointer + "/" + detail::escapedPointerStep(key), "a plan has no key " + shortened(key) + " here",
                    near.empty() ? "one of " + listed(names) : near, ErrorCode::UnknownKey);
     }
 }
@@ -93,7 +94,7 @@ bool checkObject(const Json &value, const std::string &pointer, const std::vecto
         if (std::ranges::find(known, key) != known.end())
             continue;
         const std::string near = nearestName(key, known);
-        faults.add(pointer + "/" + detail::escapedPointerStep(key), "unknown key " + key,
+        faults.add(pointer + "/" + detail::escapedPointerStep(key), "unknown key " + shortened(key),
                    near.empty() ? "one of " + listed(known) : near, ErrorCode::UnknownKey);
     }
     return true;

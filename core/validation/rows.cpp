@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/rows.h"
 
+#include "core/base/printable.h"
 #include "core/base/text_file.h"
 #include "core/plan/plan_io.h"
 #include "core/report/metric_lookup.h"
@@ -70,7 +71,7 @@ private:
             return row;
         row.id = textAt(json, "id", pointer, m_faults, true);
         if (!row.id.empty() && !m_ids.insert(row.id).second)
-            m_faults.add(pointer + "/id", "two rows have the id \"" + row.id + "\"", "an id of its own for each row");
+            m_faults.add(pointer + "/id", "two rows have the id \"" + shortened(row.id) + "\"", "an id of its own for each row");
         row.group = textAt(json, "group", pointer, m_faults);
         row.note = textAt(json, "note", pointer, m_faults);
         row.status = choiceAt(json, "status", kStatuses, pointer, m_faults) == 1 ? RowStatus::Guessed : RowStatus::Gated;
@@ -91,7 +92,7 @@ private:
         for (const auto &[metric, value] : published->items()) {
             const std::string place = pointer + "/" + detail::escapedPointerStep(metric);
             if (const auto known = checkMetricName(metric); !known)
-                m_faults.add(place, "no metric is called " + metric, known.error().right, ErrorCode::UnknownName);
+                m_faults.add(place, "no metric is called " + shortened(metric), known.error().right, ErrorCode::UnknownName);
             else if (!value.is_number() || !(value.get<double>() > 0))
                 m_faults.add(place, metric + " is " + detail::brief(value), "a number above 0, in the unit of the metric");
             else
