@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/plan_store.h"
 
+#include "core/base/text_file.h"
 #include "core/plan/plan_io.h"
 
 #include <QDir>
@@ -41,10 +42,16 @@ Writing writeFile(const Plan &plan, const QString &path)
 
 ExpectedAll<QByteArray> readBytes(const QString &path)
 {
-    QFile file(path);
-    if (!file.open(QIODevice::ReadOnly))
-        return std::unexpected(Errors{{ErrorCode::CannotRead, path.toStdString(), file.errorString().toStdString(), {}}});
-    return file.readAll();
+    if (path.startsWith(u':')) {   // compiled in
+        QFile file(path);
+        if (!file.open(QIODevice::ReadOnly))
+            return std::unexpected(Errors{{ErrorCode::CannotRead, path.toStdString(), file.errorString().toStdString(), {}}});
+        return file.readAll();
+    }
+    const auto text = readTextFile(path.toStdString(), "a readable file");
+    if (!text)
+        return std::unexpected(Errors{text.error()});
+    return QByteArray::fromStdString(*text);
 }
 
 ExpectedAll<PlanPtr> parsePlanBytes(const QByteArray &content, const QString &path)

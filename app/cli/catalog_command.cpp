@@ -16,7 +16,7 @@ int run(const Options &options)
     static const std::map<std::string, CatalogueListing (*)(const Catalogue &)> listings{
         {"gpus", gpuListing}, {"models", modelListing}, {"links", linkListing}, {"prices", priceListing}, {"stacks", stackListing}};
     const CatalogueListing listing = listings.at(options.what)(builtinCatalogue());
-    return print(options.format == "json" ? listingJson(listing) : listingTable(listing));
+    return print(options.format == "json" ? listingJson(listing) : listingTable(listing), options.format);
 }
 
 } // namespace

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 
-#include "core/plan/plan_io.h"
 #include "core/base/output_file.h"
+#include "core/base/printable.h"
+#include "core/plan/plan_io.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <iterator>
+#include <unistd.h>
 
 namespace trainyard::cli {
 
@@ -25,10 +26,12 @@ std::string label(const std::string &path)
 ExpectedAll<Plan> readAny(const std::string &path)
 {
     if (path != "-")
-        return readPlan(path);
-    const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+        return readPlan(path, FileKinds::StreamsToo);
+    const auto text = readStandardInput(kPlanFile);
+    if (!text)
+        return std::unexpected(Errors{text.error()});
     std::error_code ignored;
-    return parsePlan(text, kStandardInput, std::filesystem::current_path(ignored).string());
+    return parsePlan(*text, kStandardInput, std::filesystem::current_path(ignored).string());
 }
 
 ExpectedAll<Plan> withSettings(Plan plan, const std::vector<std::string> &settings)
@@ -111,13 +114,33 @@ ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vect
         return std::unexpected(plan.error());
     EvaluationWorkspace workspace;
     ExpectedAll<EvaluationPtr> evaluation = evaluate(*plan, builtinCatalogue(), workspace, {}, options);
-    if (!evaluation) {
-        for (Error &error : evaluation.error())
-            if (!isInOtherFile(error))
-                error.where = label(path) + (error.where.empty() ? "" : ": " + pointerOf(error.where));
-    }
+    if (!evaluation)
+        return std::unexpected(inFile(std::move(evaluation.error()), path));
     return evaluation;
 }
+
+Errors inFile(Errors errors, const std::string &path)
+{
+    for (Error &error : errors)
+        if (!isInOtherFile(error))
+            error.where = label(path) + (error.where.empty() ? "" : ": " + pointerOf(error.where));
+    return errors;
+}
+
+namespace {
+
+constexpr std::size_t kMostFaults = 100;
+
+/// What was read may be quoted at any length; a message tells begin and end of it.
+Error inLength(Error error)
+{
+    error.where = shortened(error.where, 400);
+    error.what = shortened(error.what, 400);
+    error.right = shortened(error.right, 600);
+    return error;
+}
+
+} // namespace
 
 std::string displayName(const Plan &plan, const std::string &path)
 {
@@ -127,18 +150,22 @@ std::string displayName(const Plan &plan, const std::string &path)
 int fail(const Errors &errors)
 {
     bool isInternal = errors.empty();
-    for (const Error &error : errors) {
-        std::string line = toString(error);
-        std::replace(line.begin(), line.end(), '\n', ' ');
-        std::cerr << line << '\n';
-        isInternal |= error.code == ErrorCode::Internal;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+        isInternal |= errors[i].code == ErrorCode::Internal;
+        if (i < kMostFaults)
+            std::cerr << toString(inLength(errors[i])) << '\n';
     }
+    if (errors.size() > kMostFaults)
+        std::cerr << "and " << errors.size() - kMostFaults << " more\n";
     return isInternal ? kInternal : kBadInput;
 }
 
-int print(const std::string &text)
+int print(const std::string &text, const std::string &format)
 {
-    const Expected<void> written = writeOutputFile("-", [&](std::ostream &out) { out << text; });
+    // JSON has its own escapes. A CSV file keeps its bytes, unless it goes to a terminal.
+    const bool isForPeople = format != "json" && (format != "csv" || ::isatty(STDOUT_FILENO) == 1);
+    const std::string shown = isForPeople ? printable(text, LineBreaks::Kept) : text;
+    const Expected<void> written = writeOutputFile("-", [&](std::ostream &out) { out << shown; });
     return written ? kDone : fail({written.error()});
 }
 

@@ -34,6 +34,8 @@ void addFormatOption(CLI::App &command, std::string &format, const std::vector<s
 
 /// Reads a plan from a file, or from standard input where `path` is "-", and applies the settings to it.
 [[nodiscard]] ExpectedAll<PlanPtr> loadPlan(const std::string &path, const std::vector<std::string> &settings = {});
+/// The errors of an evaluation, each with the plan's file unless it lies in another file.
+[[nodiscard]] Errors inFile(Errors errors, const std::string &path);
 /// Loads and evaluates; every fault names the file.
 [[nodiscard]] ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vector<std::string> &settings,
                                                       EvaluateOptions options = {});
@@ -42,7 +44,7 @@ void addFormatOption(CLI::App &command, std::string &format, const std::vector<s
 
 /// Prints one line a fault on standard error and answers with the exit code for them.
 int fail(const Errors &errors);
-/// Prints to standard output; CannotWrite where that fails.
-int print(const std::string &text);
+/// Prints an answer to standard output; what is for people to read without what a terminal would obey.
+int print(const std::string &text, const std::string &format);
 
 } // namespace trainyard::cli

@@ -32,8 +32,8 @@ int run(const Options &options)
     if (!errors.empty())
         return fail(errors);
     return print(options.format == "json"    ? comparisonJson(plans)
-                     : options.format == "csv" ? comparisonCsv(plans)
-                                               : comparisonTable(plans));
+                 : options.format == "csv" ? comparisonCsv(plans)
+                                           : comparisonTable(plans), options.format);
 }
 
 } // namespace

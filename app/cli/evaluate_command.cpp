@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/outputs.h"
 
 #include "core/report/chrome_trace.h"
 #include "core/report/metrics_json.h"
@@ -22,10 +23,15 @@ struct Options {
 int run(const Options &options)
 {
     const bool keepsTimeline = !options.trace.empty() || !options.timeline.empty();
+    const std::vector<NamedFile> outputs{{"--trace", options.trace}, {"--timeline", options.timeline}};
+    if (const Errors clashes = outputClashes(outputs, {options.plan}); !clashes.empty())
+        return fail(clashes);
     const auto evaluation = evaluateFile(options.plan, options.settings, {.keepTimeline = keepsTimeline});
     if (!evaluation)
         return fail(evaluation.error());
     const Evaluation &result = **evaluation;
+    if (const Errors clashes = outputClashes(outputs, filesNamedIn(*result.plan)); !clashes.empty())
+        return fail(clashes);
     if (!options.trace.empty()) {
         const auto written = writeOutputFile(options.trace, [&](std::ostream &out) { writeChromeTrace(result, out); });
         if (!written)
@@ -36,7 +42,7 @@ int run(const Options &options)
         if (!written)
             return fail({written.error()});
     }
-    const int printed = print(options.format == "json" ? metricsJson(result) : metricsTable(result));
+    const int printed = print(options.format == "json" ? metricsJson(result) : metricsTable(result), options.format);
     if (printed == kDone && options.requireFeasible && !result.feasible())
         return kInfeasible;
     return printed;

@@ -46,7 +46,7 @@ int run(const Options &options)
     const auto selection = selectDatacenters((*evaluation)->plan, builtinCatalogue(), workspace, {}, asked);
     const Selection *ranked = selection ? &*selection : nullptr;
     return print(options.format == "json" ? explanationJson(**evaluation, std::move(parts), ranked)
-                                          : explanationTable(**evaluation, std::move(parts), ranked));
+                                          : explanationTable(**evaluation, std::move(parts), ranked), options.format);
 }
 
 } // namespace

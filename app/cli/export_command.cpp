@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/outputs.h"
 
 #include "core/report/chrome_trace.h"
 #include "core/base/output_file.h"
@@ -18,9 +19,13 @@ struct Options {
 
 int run(const Options &options)
 {
+    if (const Errors clashes = outputClashes({{"--out", options.out}}, {options.plan}); !clashes.empty())
+        return fail(clashes);
     const auto evaluation = evaluateFile(options.plan, options.settings);
     if (!evaluation)
         return fail(evaluation.error());
+    if (const Errors clashes = outputClashes({{"--out", options.out}}, filesNamedIn(*(*evaluation)->plan)); !clashes.empty())
+        return fail(clashes);
     const auto written = writeOutputFile(options.out, [&](std::ostream &out) {
         if (options.to == "csv")
             writeTimelineCsv(**evaluation, out);

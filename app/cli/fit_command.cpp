@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
-#include "app/cli/progress.h"
+#include "app/cli/outputs.h"
+#include "app/cli/signals.h"
 
 #include "core/ladder/fit.h"
 #include "core/ladder/purchases.h"
@@ -8,6 +9,8 @@
 #include "core/report/ladder_report.h"
 
 #include <CLI/CLI.hpp>
+
+#include <algorithm>
 
 namespace trainyard::cli {
 
@@ -27,25 +30,37 @@ Plan named(Plan plan, const Fitting &fitting)
     return plan;
 }
 
+bool isOnlyCancelled(const Errors &errors)
+{
+    return std::ranges::all_of(errors, [](const Error &error) { return error.code == ErrorCode::Cancelled; });
+}
+
 int run(const Options &options)
 {
+    const std::vector<NamedFile> outputs{{"--out", options.out}};
+    Errors clashes = outputClashes(outputs, {options.plan});
+    if (!clashes.empty())
+        return fail(clashes);
     const auto plan = loadPlan(options.plan, options.settings);
     if (!plan)
         return fail(plan.error());
+    clashes = outputClashes(outputs, filesNamedIn(**plan));
+    if (!clashes.empty())
+        return fail(clashes);
     Interruption interruption;
     EvaluationWorkspace workspace;
     if (auto known = evaluate(*plan, builtinCatalogue(), workspace, interruption.token(), {false, false}); !known)
-        return fail(known.error());
-    const Fitting fitting = fitModel(*plan, builtinCatalogue(), workspace, interruption.token(), [&](const LadderStep &) { interruption.poll(); });
+        return isOnlyCancelled(known.error()) ? int(kInterrupted) : fail(inFile(known.error(), options.plan));
+    const Fitting fitting = fitModel(*plan, builtinCatalogue(), workspace, interruption.token());
     Purchases purchases;
     if (fitting.fits)
         purchases = whatMemoryBuys(fitting.plan, builtinCatalogue(), workspace, interruption.token());
-    if (!options.out.empty() && fitting.fits) {
-        const auto written = writePlan(named(*fitting.plan, fitting), options.out);
+    if (!options.out.empty() && fitting.fits && !fitting.isCancelled) {
+        const auto written = writePlan(named(*fitting.plan, fitting), options.out, OutputKinds::StreamsToo);
         if (!written)
             return fail({written.error()});
     }
-    const int printed = print(options.format == "json" ? fittingJson(fitting, purchases) : fittingTable(fitting, purchases));
+    const int printed = print(options.format == "json" ? fittingJson(fitting, purchases) : fittingTable(fitting, purchases), options.format);
     if (printed != kDone)
         return printed;
     return fitting.isCancelled ? kInterrupted : fitting.fits ? kDone : kInfeasible;

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/signals.h"
+#include "core/base/printable.h"
 
 #include <CLI/CLI.hpp>
 
 #include <exception>
 #include <iostream>
+#include <new>
+#include <sstream>
 
 namespace trainyard::cli {
 
 namespace {
+
+constexpr std::size_t kMostUsageBytes = 2000;     // arguments are quoted, and may be of any length
 
 int runCommandLine(int argc, char **argv)
 {
@@ -32,7 +38,9 @@ int runCommandLine(int argc, char **argv)
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
         const bool isHelp = error.get_exit_code() == int(CLI::ExitCodes::Success);
-        app.exit(error);
+        std::ostringstream wrong;
+        app.exit(error, std::cout, wrong);
+        std::cerr << shortened(printable(wrong.str(), LineBreaks::Kept), kMostUsageBytes);
         return isHelp ? kDone : kBadInput;
     }
     return exitCode;
@@ -44,10 +52,14 @@ int runCommandLine(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    trainyard::cli::cleanUpOnSignals();
     try {
         return trainyard::cli::runCommandLine(argc, argv);
+    } catch (const std::bad_alloc &) {
+        std::cerr << "trainyard-cli: not enough memory\n";
+        return trainyard::cli::kInternal;
     } catch (const std::exception &error) {
-        std::cerr << "trainyard-cli: internal error: " << error.what() << '\n';
+        std::cerr << "trainyard-cli: internal error: " << trainyard::shortened(trainyard::printable(error.what()), 400) << '\n';
         return trainyard::cli::kInternal;
     }
 }

@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/progress.h"
 
-#include <csignal>
 #include <cstdio>
 #include <unistd.h>
 
 namespace trainyard::cli {
-
-namespace {
-
-volatile std::sig_atomic_t isInterrupted = 0;
-
-void onInterrupt(int)
-{
-    isInterrupted = 1;
-    std::signal(SIGINT, SIG_DFL);
-}
-
-} // namespace
 
 void Progress::show(std::size_t done, std::size_t all)
 {
@@ -42,23 +29,6 @@ void Progress::clear()
     if (m_width > 0)
         std::fprintf(stderr, "\r%*s\r", int(m_width), "");
     m_width = 0;
-}
-
-Interruption::Interruption()
-{
-    isInterrupted = 0;
-    std::signal(SIGINT, &onInterrupt);
-}
-
-Interruption::~Interruption()
-{
-    std::signal(SIGINT, SIG_DFL);
-}
-
-void Interruption::poll()
-{
-    if (isInterrupted)
-        m_stop.request_stop();
 }
 
 } // namespace trainyard::cli

@@ -1,10 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// For commands that take a while: a line of progress on a terminal, none where standard error is piped, and Ctrl-C as a
-// stop token, so that what is done can still be printed. A second Ctrl-C ends the program at once. Not thread-safe.
+// For commands that take a while: a line of progress on a terminal, none where standard error is piped. Not thread-safe.
 
 #include <chrono>
-#include <stop_token>
 #include <string>
 
 namespace trainyard::cli {
@@ -21,21 +19,6 @@ private:
     std::string m_what;
     Clock::time_point m_started = Clock::now(), m_shown{};
     std::size_t m_width = 0;
-};
-
-/// Catches Ctrl-C while it lives; one at a time.
-class Interruption {
-public:
-    Interruption();
-    ~Interruption();
-    Interruption(const Interruption &) = delete;
-    Interruption &operator=(const Interruption &) = delete;
-    /// Call it now and then: passes a Ctrl-C on to the token.
-    void poll();
-    [[nodiscard]] std::stop_token token() const { return m_stop.get_token(); }
-
-private:
-    std::stop_source m_stop;
 };
 
 } // namespace trainyard::cli

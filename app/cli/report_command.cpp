@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/outputs.h"
 
 #include "core/report/html_report.h"
 #include "core/report/markdown_report.h"
@@ -23,14 +24,16 @@ int run(const Options &options)
     if (!isHtml && !isMarkdown)
         return fail({{ErrorCode::BadValue, options.out, "is not a kind of report that this version writes",
                       "a name that ends in .html or .md"}});
-    Errors errors;
+    Errors errors = outputClashes({{"--out", options.out}}, options.plans);
+    if (!errors.empty())
+        return fail(errors);
     std::vector<NamedEvaluation> plans;
     for (const std::string &path : options.plans) {
         const auto evaluation = evaluateFile(path, options.settings);
+        const Errors faults = evaluation ? outputClashes({{"--out", options.out}}, filesNamedIn(*(*evaluation)->plan)) : evaluation.error();
+        errors.insert(errors.end(), faults.begin(), faults.end());
         if (evaluation)
             plans.push_back({displayName(*(*evaluation)->plan, path), path, *evaluation});
-        else
-            errors.insert(errors.end(), evaluation.error().begin(), evaluation.error().end());
     }
     if (!errors.empty())
         return fail(errors);

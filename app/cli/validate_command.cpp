@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/progress.h"
+#include "app/cli/signals.h"
 
 #include "core/validation/validation_report.h"
 
@@ -35,7 +36,7 @@ ExpectedAll<std::vector<RowSet>> readAll(const std::vector<std::string> &files)
     std::vector<RowSet> sets;
     Errors errors;
     for (const std::string &file : files) {
-        ExpectedAll<RowSet> set = readRows(file);
+        ExpectedAll<RowSet> set = readRows(file, FileKinds::StreamsToo);
         if (set)
             sets.push_back(std::move(*set));
         else
@@ -95,14 +96,11 @@ int run(const Options &options)
         return fail({{ErrorCode::BadValue, options.files.empty() ? "--source, --role" : "--rows", "no row is left to compare", "a file with rows, or fewer filters"}});
     Interruption interruption;
     Progress progress("rows");
-    ValidationRun run = runRows(*sets, builtinCatalogue(), {.stop = interruption.token(), .progress = [&](std::size_t done, std::size_t all) {
-        interruption.poll();
-        progress.show(done, all);
-    }});
+    ValidationRun run = runRows(*sets, builtinCatalogue(), {.stop = interruption.token(), .progress = [&](std::size_t done, std::size_t all) { progress.show(done, all); }});
     progress.clear();
     const bool isComplete = run.isComplete;
     const bool isAnyPredicted = std::ranges::any_of(run.results, [](const ValidationResult &r) { return r.predicted.has_value(); });
-    const int printed = print(text(summarised(*sets, std::move(run), builtinGates()), options));
+    const int printed = print(text(summarised(*sets, std::move(run), builtinGates()), options), options.format);
     if (printed != kDone)
         return printed;
     if (isComplete)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/error.h"
 
+#include "core/base/printable.h"
+
 namespace trainyard {
 
 std::string toString(const Error &error)
@@ -11,7 +13,7 @@ std::string toString(const Error &error)
     line += error.what;
     if (!error.right.empty())
         line += "; expected " + error.right;
-    return line;
+    return printable(line);
 }
 
 } // namespace trainyard

@@ -37,7 +37,7 @@ using Expected = std::expected<T, Error>;
 template <class T>
 using ExpectedAll = std::expected<T, Errors>;
 
-/// "where: what; expected right", on one line, as the command line prints it.
+/// "where: what; expected right", on one line, as the command line prints it: what was quoted from a file is printable.
 [[nodiscard]] std::string toString(const Error &error);
 
 } // namespace trainyard

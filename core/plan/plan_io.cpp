@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan_io.h"
 
-#include "core/base/text_file.h"
 #include "core/plan/plan_json_internal.h"
 
 #include <filesystem>
@@ -22,9 +21,9 @@ ExpectedAll<Plan> parsePlan(std::string_view json, const std::string &fileName, 
     return plan;
 }
 
-ExpectedAll<Plan> readPlan(const std::string &path)
+ExpectedAll<Plan> readPlan(const std::string &path, FileKinds kinds)
 {
-    const auto text = readTextFile(path, kPlanFile);
+    const auto text = readTextFile(path, kPlanFile, {.kinds = kinds});
     if (!text)
         return std::unexpected(Errors { text.error() });
     return parsePlan(*text, path, std::filesystem::path(path).parent_path().string());

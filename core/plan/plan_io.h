@@ -4,6 +4,7 @@
 // right. Writing keeps unknown keys and writes what differs from the defaults, plus the keys that every plan should show.
 
 #include "core/base/output_file.h"
+#include "core/base/text_file.h"
 #include "core/plan/plan.h"
 
 #include <string_view>
@@ -12,7 +13,7 @@ namespace trainyard {
 
 /// Parses a plan. `fileName` is for messages; `baseDir` resolves relative paths. Older versions are migrated.
 [[nodiscard]] ExpectedAll<Plan> parsePlan(std::string_view json, const std::string &fileName, const std::string &baseDir = {});
-[[nodiscard]] ExpectedAll<Plan> readPlan(const std::string &path);
+[[nodiscard]] ExpectedAll<Plan> readPlan(const std::string &path, FileKinds kinds = FileKinds::RegularOnly);
 /// What messages about an unreadable plan expect.
 inline constexpr const char *kPlanFile = "a readable plan file, *.trainyard.json";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/comparison.h"
 
+#include "core/base/printable.h"
 #include "core/plan/plan_diff.h"
 #include "core/report/json_internal.h"
 #include "core/report/metric_rows.h"
@@ -45,9 +46,11 @@ std::string exactText(const Metric &value)
 
 std::string csvField(const std::string &text)
 {
+    // A spreadsheet takes these for the begin of a formula; after an apostrophe it shows the text as it is.
+    const bool isFormula = text.find_first_of("=+-@\t\r") == 0;
     if (text.find_first_of(",\"\r\n") == std::string::npos)
-        return text;
-    std::string quoted = "\"";
+        return isFormula ? "'" + text : text;
+    std::string quoted = isFormula ? "\"'" : "\"";
     for (const char c : text)
         quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
     return quoted + "\"";
@@ -85,13 +88,13 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
     }
     std::string text = table.text();
     for (std::size_t p = 1; p < plans.size(); ++p) {
-        text += "\n" + plans[p].name + " differs from " + plans.front().name + ":\n";
+        text += "\n" + printable(plans[p].name) + " differs from " + printable(plans.front().name) + ":\n";
         for (const std::string &sentence : describeDifferences(*plans.front().evaluation->plan, *plans[p].evaluation->plan))
-            text += "  " + sentence + "\n";
+            text += "  " + printable(sentence) + "\n";
     }
     for (const NamedEvaluation &plan : plans) {
         if (!plan.evaluation->feasible())
-            text += "\n" + plan.name + " is not feasible.\n";
+            text += "\n" + printable(plan.name) + " is not feasible.\n";
     }
     return text;
 }

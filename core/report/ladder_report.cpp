@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/ladder_report.h"
 
+#include "core/base/printable.h"
 #include "core/plan/plan_diff.h"
 #include "core/report/json_internal.h"
 
@@ -17,14 +18,14 @@ Json changes(const PlanPtr &before, const PlanPtr &after)
 
 std::string fittingTable(const Fitting &fitting, const Purchases &purchases)
 {
-    std::string text = fitting.summary + "\n";
+    std::string text = printable(fitting.summary) + "\n";
     int number = 0;
     for (const LadderStep &step : fitting.steps)
-        text += "  " + std::to_string(++number) + ". " + step.sentence + "\n";
+        text += "  " + std::to_string(++number) + ". " + printable(step.sentence) + "\n";
     if (!purchases.offers.empty())
         text += "What the memory that is left buys\n";
     for (const Purchase &offer : purchases.offers)
-        text += "  " + offer.sentence + "\n";
+        text += "  " + printable(offer.sentence) + "\n";
     return text;
 }
 

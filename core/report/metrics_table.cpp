@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/metrics_table.h"
 
+#include "core/base/printable.h"
 #include "core/report/metric_rows.h"
 #include "core/report/number_text.h"
 #include "core/report/text_table.h"
@@ -84,7 +85,7 @@ std::string idlePart(const Evaluation &evaluation)
     std::string text;
     for (const IdleGpus &idle : evaluation.layout.idle) {
         text += "  " + std::to_string(idle.gpus) + " GPUs in "
-            + evaluation.plan->cluster.datacenters.at(std::size_t(idle.datacenter)).label() + ": " + idle.reason + "\n";
+            + printable(evaluation.plan->cluster.datacenters.at(std::size_t(idle.datacenter)).label() + ": " + idle.reason) + "\n";
     }
     return text.empty() ? text : "\nIdle\n" + text;
 }
@@ -96,9 +97,9 @@ std::string problemsPart(const Evaluation &evaluation)
         const char *mark = problem.severity == Severity::Blocking ? "  \u2715 "
             : problem.severity == Severity::Warning             ? "  ! "
                                                                   : "  \u00b7 ";
-        text += mark + problem.text + "\n";
+        text += mark + printable(problem.text) + "\n";
         for (const Fix &fix : problem.fixes)
-            text += "      could help: " + fix.label + "\n";
+            text += "      could help: " + printable(fix.label) + "\n";
     }
     return text.empty() ? text : "\nProblems\n" + text;
 }
@@ -111,7 +112,7 @@ std::string confidencePart(const Confidence &confidence)
     if (confidence.iterationLow && confidence.iterationHigh)
         text += ", iteration between " + secondsText(*confidence.iterationLow) + " and " + secondsText(*confidence.iterationHigh);
     if (!confidence.note.empty())
-        text += "; " + confidence.note;
+        text += "; " + printable(confidence.note);
     return text + "\n";
 }
 
@@ -119,7 +120,7 @@ std::string confidencePart(const Confidence &confidence)
 
 std::string metricsTable(const Evaluation &evaluation)
 {
-    const std::string name = evaluation.plan->name.empty() ? std::string() : evaluation.plan->name + "\n\n";
+    const std::string name = evaluation.plan->name.empty() ? std::string() : printable(evaluation.plan->name) + "\n\n";
     return name + metricsPart(evaluation) + breakdownPart(evaluation) + memoryPart(evaluation) + wanPart(evaluation)
         + idlePart(evaluation) + problemsPart(evaluation) + confidencePart(evaluation.metrics.confidence)
         + (evaluation.feasible() ? "" : "\nThis plan is not feasible.\n");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/text_table.h"
 
+#include "core/base/printable.h"
+
 #include <algorithm>
 
 namespace trainyard {
@@ -18,12 +20,14 @@ TextTable::TextTable(std::vector<Align> align, std::vector<std::string> headings
     : m_align(std::move(align)), m_hasHeadings(!headings.empty())
 {
     if (m_hasHeadings)
-        m_rows.push_back(std::move(headings));
+        add(std::move(headings));
 }
 
 void TextTable::add(std::vector<std::string> cells)
 {
     cells.resize(m_align.size());
+    for (std::string &cell : cells)
+        cell = printable(cell);
     m_rows.push_back(std::move(cells));
 }
 

@@ -149,9 +149,9 @@ ExpectedAll<RowSet> parseRows(std::string_view json, const std::string &fileName
     return RowsReader(*document, fileName, baseDir).read();
 }
 
-ExpectedAll<RowSet> readRows(const std::string &path)
+ExpectedAll<RowSet> readRows(const std::string &path, FileKinds kinds)
 {
-    const auto text = readTextFile(path, "a readable file of validation rows");
+    const auto text = readTextFile(path, "a readable file of validation rows", {.kinds = kinds});
     if (!text)
         return std::unexpected(Errors{text.error()});
     return parseRows(*text, path, std::filesystem::path(path).parent_path().string());

@@ -5,6 +5,7 @@
 // read once and shared read-only by all threads.
 
 #include "core/base/error.h"
+#include "core/base/text_file.h"
 #include "core/plan/plan.h"
 
 #include <string>
@@ -45,7 +46,7 @@ struct LeftOutRow {
 /// Reads a file of rows. `fileName` is for messages; `baseDir` resolves relative paths of the plans. Unknown keys, also
 /// those of a plan, are faults: a misspelt key would quietly evaluate another plan.
 [[nodiscard]] ExpectedAll<RowSet> parseRows(std::string_view json, const std::string &fileName, const std::string &baseDir = {});
-[[nodiscard]] ExpectedAll<RowSet> readRows(const std::string &path);
+[[nodiscard]] ExpectedAll<RowSet> readRows(const std::string &path, FileKinds kinds = FileKinds::RegularOnly);
 
 /// What is built in, by source. Broken files are a broken build: the program ends.
 [[nodiscard]] const std::vector<RowSet> &builtinRows();

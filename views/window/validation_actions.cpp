@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/validation_actions.h"
 
+#include "core/base/output_file.h"
 #include "views/plots/plot_style.h"
 #include "views/validation/scatter_card.h"
 #include "views/validation/scatter_plot.h"
@@ -11,7 +12,6 @@
 
 #include <QDir>
 #include <QFileInfo>
-#include <QSaveFile>
 
 namespace trainyard {
 
@@ -21,8 +21,7 @@ const QString kKind = QStringLiteral("save");
 
 bool write(const QString &path, const QByteArray &content)
 {
-    QSaveFile file(path);
-    return file.open(QIODevice::WriteOnly) && file.write(content) == content.size() && file.commit();
+    return writeOutputFile(path.toStdString(), [&](std::ostream &out) { out.write(content.constData(), content.size()); }, OutputKinds::RegularOnly).has_value();
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
+#include "core/catalogue/parse.h"
 #include "core/workload/model_math.h"
 #include "core/workload/resolve_model.h"
 
@@ -22,6 +23,7 @@ private slots:
     void anUnknownTypeIsReadByTheCommonestKeysAndSaysSo();
     void faultsNameFileAndKey_data();
     void faultsNameFileAndKey();
+    void hostileConfigsAreErrors();
     void realConfigsCountAsManyParametersAsPublished_data();
     void realConfigsCountAsManyParametersAsPublished();
     void realConfigsEqualTheCatalogue_data();
@@ -111,7 +113,7 @@ void HuggingFaceTest::faultsNameFileAndKey_data()
     QTest::newRow("no_vocabulary.json") << ": /vocab_size: vocab_size is missing; expected the size of the vocabulary";
     QTest::newRow("truncated.json") << ":3:1: not valid JSON: syntax error while parsing value - unexpected end of "
                                        "input; expected '[', '{', or a literal; expected a JSON file";
-    QTest::newRow("absent.json") << ": cannot be read; expected a Hugging Face config.json";
+    QTest::newRow("absent.json") << ": No such file or directory; expected a Hugging Face config.json";
 }
 
 void HuggingFaceTest::faultsNameFileAndKey()
@@ -121,6 +123,27 @@ void HuggingFaceTest::faultsNameFileAndKey()
     const auto model = readHuggingFaceConfig(path);
     QVERIFY(!model.has_value());
     QCOMPARE(QString::fromStdString(toString(model.error())), QString::fromStdString(path) + message);
+}
+
+void HuggingFaceTest::hostileConfigsAreErrors()
+{
+    const auto error = [](const std::string &json) { return toString(parseHuggingFaceConfig(json, "config.json").error()); };
+    // 60,000 levels, as lists and as objects: copies and destructors of a document recurse.
+    std::string objects;
+    for (int i = 0; i < 60'000; ++i)
+        objects += "{\"a\":";
+    for (const std::string &deep : {std::string(60'000, '[') + std::string(60'000, ']'), objects + "0" + std::string(60'000, '}')}) {
+        const std::string told = error("{\"num_hidden_layers\": " + deep + "}");
+        QVERIFY2(told.starts_with("config.json: /") && told.find("nested too deeply; expected at most 64 levels") != std::string::npos, told.c_str());
+    }
+    QVERIFY2(error(R"({"num_hidden_layers": 1e400})").starts_with("config.json:1:27: not valid JSON: number overflow"), error(R"({"num_hidden_layers": 1e400})").c_str());
+    QVERIFY(error("\xff{}").starts_with("config.json:1:1: "));
+    // 1,000 experts of 10,000,000 are more than an int holds.
+    const std::string shared = error(R"({"num_hidden_layers": 2, "hidden_size": 64, "vocab_size": 100, "num_attention_heads": 4, "num_experts": 8,
+        "num_experts_per_tok": 2, "moe_intermediate_size": 10000000, "n_shared_experts": 1000})");
+    QVERIFY2(shared.find("/n_shared_experts") != std::string::npos && shared.find("10000000000") != std::string::npos, shared.c_str());
+    // A value is quoted as far as it helps.
+    QVERIFY(error("{\"num_hidden_layers\": \"" + std::string(1'000'000, 'x') + "\"}").size() < 300);
 }
 
 void HuggingFaceTest::realConfigsCountAsManyParametersAsPublished_data()

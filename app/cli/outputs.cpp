@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/outputs.h"
+
+#include "core/base/output_file.h"
+
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace trainyard::cli {
+
+namespace {
+
+/// A regular file, there or yet to be made.
+struct Identity {
+    std::string target;            // without links; empty: no regular file
+    struct stat status{};
+    bool isThere = false;
+
+    [[nodiscard]] bool isSameAs(const Identity &other) const
+    {
+        if (target.empty() || other.target.empty())
+            return false;
+        return target == other.target
+            || (isThere && other.isThere && status.st_dev == other.status.st_dev && status.st_ino == other.status.st_ino);
+    }
+};
+
+Identity identityOf(const std::string &path)
+{
+    Identity identity;
+    if (path.empty())
+        return identity;
+    identity.target = outputTarget(path);
+    identity.isThere = !identity.target.empty() && ::stat(identity.target.c_str(), &identity.status) == 0;
+    return identity;
+}
+
+/// Where standard output was sent to a file.
+Identity standardOutput()
+{
+    Identity identity;
+    identity.isThere = ::fstat(STDOUT_FILENO, &identity.status) == 0 && S_ISREG(identity.status.st_mode);
+    if (identity.isThere)
+        identity.target = "standard output";
+    return identity;
+}
+
+std::filesystem::path inside(const std::string &folder, const std::string &name)
+{
+    const std::filesystem::path path(name);
+    return path.is_absolute() || folder.empty() ? path : std::filesystem::path(folder) / path;
+}
+
+} // namespace
+
+Errors outputClashes(const std::vector<NamedFile> &outputs, const std::vector<std::string> &inputs)
+{
+    Errors errors;
+    const auto clash = [&](const NamedFile &output, const std::string &with) {
+        errors.push_back({ErrorCode::CannotWrite, output.option + " " + output.path, "would overwrite " + with, "another file"});
+    };
+    const Identity printed = standardOutput();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const Identity own = identityOf(outputs[i].path);
+        for (const std::string &input : inputs)
+            if (own.isSameAs(identityOf(input)))
+                clash(outputs[i], input + ", which is read");
+        for (std::size_t other = 0; other < i; ++other)
+            if (own.isSameAs(identityOf(outputs[other].path)))
+                clash(outputs[i], "what " + outputs[other].option + " writes");
+        if (own.isSameAs(printed))
+            clash(outputs[i], "the file that standard output goes to");
+    }
+    return errors;
+}
+
+std::vector<std::string> filesNamedIn(const Plan &plan)
+{
+    std::vector<std::string> files;
+    const auto add = [&](const std::string &name) {
+        if (name.ends_with(".json") || name.ends_with(".csv") || name.find('/') != std::string::npos)
+            files.push_back(inside(plan.baseDir, name).string());
+    };
+    add(plan.workload.model);
+    add(plan.bubbleFill.model);
+    if (!plan.bubbleFill.trace.empty())
+        files.push_back(inside(plan.baseDir, plan.bubbleFill.trace).string());
+    for (const Job &job : plan.jobs)
+        add(job.model);
+    return files;
+}
+
+} // namespace trainyard::cli

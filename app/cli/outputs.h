@@ -1,0 +1,26 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which files a command reads and writes, checked before it writes: an output that is also an input, or another output,
+// would destroy it.
+
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+
+#include <string>
+#include <vector>
+
+namespace trainyard::cli {
+
+struct NamedFile {
+    std::string option;            // "--out", as a message calls it
+    std::string path;              // empty: not asked for
+};
+
+/// Empty, or one error for each output that is the same file (by name, by link or by inode) as an input or another output.
+/// Pipes, devices and standard output hold nothing that could be destroyed.
+[[nodiscard]] Errors outputClashes(const std::vector<NamedFile> &outputs, const std::vector<std::string> &inputs);
+
+/// The files that evaluating the plan reads beside its own: a model's config.json, a trace of requests.
+[[nodiscard]] std::vector<std::string> filesNamedIn(const Plan &plan);
+
+} // namespace trainyard::cli

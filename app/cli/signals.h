@@ -1,0 +1,29 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Signals that end the program: what is half written is removed first, and the program then ends as it would have. A
+// command that can print what it has so far takes the first Ctrl-C as a stop token instead.
+
+#include <stop_token>
+#include <thread>
+
+namespace trainyard::cli {
+
+/// Once, at the program's start. Signals that were ignored (nohup) stay ignored.
+void cleanUpOnSignals();
+
+/// Catches one Ctrl-C while it lives: the token is stopped at once, from a thread of its own. One at a time.
+class Interruption {
+public:
+    Interruption();
+    ~Interruption();
+    Interruption(const Interruption &) = delete;
+    Interruption &operator=(const Interruption &) = delete;
+    [[nodiscard]] std::stop_token token() const { return m_stop.get_token(); }
+
+private:
+    int m_wake[2] = {-1, -1};      // the handler writes, the thread reads
+    std::stop_source m_stop;
+    std::thread m_listener;
+};
+
+} // namespace trainyard::cli

@@ -1,0 +1,48 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// trainyard-cli as a script would run it.
+
+#include <QProcess>
+#include <QString>
+#include <QStringList>
+
+#include <string>
+
+namespace trainyard::test {
+
+struct Answer {
+    int exitCode = -1;             // -1: it ended by a signal or not at all
+    std::string out;
+    QString err;
+};
+
+inline Answer answerOf(QProcess &process)
+{
+    if (!process.waitForFinished(120'000))
+        return {};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput().toStdString(),
+            QString::fromUtf8(process.readAllStandardError())};
+}
+
+inline Answer run(const QStringList &arguments, const QByteArray &input = {})
+{
+    QProcess process;
+    process.start(QStringLiteral(TRAINYARD_CLI), arguments);
+    process.write(input);
+    process.closeWriteChannel();
+    return answerOf(process);
+}
+
+/// Through a shell, with the program as "$0" and the arguments from "$1" on: for redirections.
+inline Answer shell(const QString &script, const QStringList &arguments = {})
+{
+    QProcess process;
+    process.start(QStringLiteral("bash"), QStringList{QStringLiteral("-c"), script, QStringLiteral(TRAINYARD_CLI)} + arguments);
+    process.closeWriteChannel();
+    return answerOf(process);
+}
+
+/// A command line in one string; arguments here hold no spaces.
+inline QStringList words(const char *line) { return QString::fromUtf8(line).split(u' ', Qt::SkipEmptyParts); }
+
+} // namespace trainyard::test

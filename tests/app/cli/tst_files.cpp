@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the program does to files: what it reads, up to which bound, what it writes and never destroys, what it leaves
+// behind when it is stopped, and how what others wrote is shown.
+#include "tests/app/cli/program.h"
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <thread>
+
+using nlohmann::json;
+using namespace trainyard::test;
+
+namespace {
+
+json smallPlan()
+{
+    return json::parse(R"({ "format": "trainyard.plan", "version": 1, "name": "small",
+      "cluster": { "datacenters": [ { "id": "a", "pools": [ { "id": "p", "gpu": "a100-sxm-80gb", "nodes": 1, "gpus_per_node": 2 } ] } ] },
+      "workload": { "model": "gpt-3-1.3b", "sequence_length": 2048, "global_batch": 4 }, "parallelism": { "pipeline": 2, "data": 1 } })");
+}
+
+QByteArray bytes(const json &value) { return QByteArray::fromStdString(value.dump()); }
+
+} // namespace
+
+class TstFiles : public QObject {
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        QVERIFY(m_folder->isValid());
+    }
+
+    void anOutputNeverReplacesWhatIsRead_data()
+    {
+        QTest::addColumn<QString>("command");
+        QTest::newRow("export") << QStringLiteral("export --to csv --out");
+        QTest::newRow("fit") << QStringLiteral("fit --out");
+        QTest::newRow("trace") << QStringLiteral("evaluate --trace");
+        QTest::newRow("timeline") << QStringLiteral("evaluate --timeline");
+    }
+
+    void anOutputNeverReplacesWhatIsRead()
+    {
+        QFETCH(QString, command);
+        const QString path = plan();
+        QVERIFY(QFile::link(path, file("link.json")));
+        QCOMPARE(::link(path.toLocal8Bit().constData(), file("hard.json").toLocal8Bit().constData()), 0);
+        for (const QString &same : {path, file("link.json"), file("hard.json"), m_folder->path() + QStringLiteral("/./../") + QDir(m_folder->path()).dirName() + QStringLiteral("/plan.json")}) {
+            const Answer answer = run(command.split(u' ') << same << path);
+            QVERIFY2(answer.exitCode == 2, qPrintable(same + QStringLiteral(": ") + answer.err));
+            QVERIFY2(answer.err.contains(QLatin1String("would overwrite")) && answer.err.contains(path), qPrintable(answer.err));
+            QCOMPARE(read(path), bytes(smallPlan()));
+        }
+    }
+
+    void anOutputNeverReplacesWhatThePlanNames()
+    {
+        json named = smallPlan();
+        named["workload"]["model"] = "config.json";
+        const QByteArray config = read(QStringLiteral(TRAINYARD_SOURCE_DIR "/tests/data/hf_configs/dense_llama.json"));
+        write("config.json", config);
+        write("plan.json", bytes(named));
+        const Answer answer = run(words("export --to csv --out") << file("config.json") << file("plan.json"));
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(QLatin1String("would overwrite")), qPrintable(answer.err));
+        QCOMPARE(read(file("config.json")), config);
+    }
+
+    void twoOutputsAreTwoFiles()
+    {
+        const Answer answer = run(words("evaluate --trace") << file("out") << QStringLiteral("--timeline") << file("out") << plan());
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(QLatin1String("what --trace writes")), qPrintable(answer.err));
+        QVERIFY(!QFile::exists(file("out")));
+        // Standard output that goes to a file is an output too.
+        const Answer printed = shell(QStringLiteral("\"$0\" evaluate --trace \"$1\" \"$2\" > \"$1\""), {file("both"), plan()});
+        QCOMPARE(printed.exitCode, 2);
+        QVERIFY2(printed.err.contains(QLatin1String("standard output")), qPrintable(printed.err));
+        QCOMPARE(run(words("evaluate --trace /dev/null --timeline /dev/null") << plan()).exitCode, 0);
+    }
+
+    void whatIsNoFileIsWrittenThrough()
+    {
+        const QString path = plan();
+        const std::string table = run(words("export --to csv") << path).out;
+        QVERIFY(table.starts_with("datacenter,"));
+        QCOMPARE(run(words("export --to csv --out /dev/stdout") << path).out, table);
+        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv --out /dev/stdout \"$1\" > \"$2\"; cat \"$2\""), {path, file("redirected")}).out, table);
+        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv --out >(cat > \"$2\") \"$1\"; wait $!; sleep 0.2; cat \"$2\""), {path, file("through")}).out, table);
+        QCOMPARE(shell(QStringLiteral("mkfifo \"$2\"; cat \"$2\" & \"$0\" export --to csv --out \"$2\" \"$1\"; wait; test -p \"$2\""), {path, file("pipe")}).out, table);
+        QCOMPARE(run(words("export --to csv --out /dev/full") << path).exitCode, 2);
+    }
+
+    void whatIsReadMayBeAPipeOnTheCommandLine()
+    {
+        const std::string direct = run(words("export --to csv") << plan()).out;
+        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv <(cat \"$1\")"), {plan()}).out, direct);
+        QCOMPARE(run(words("export --to csv -"), bytes(smallPlan())).out, direct);
+        QCOMPARE(run(words("export --to csv /dev/stdin"), bytes(smallPlan())).out, direct);
+    }
+
+    void inputsWithoutEndAreRefusedWithTheBound_data()
+    {
+        QTest::addColumn<QString>("script");
+        QTest::newRow("plan") << QStringLiteral("\"$0\" evaluate /dev/zero");
+        QTest::newRow("stdin") << QStringLiteral("\"$0\" evaluate - < /dev/zero");
+        QTest::newRow("piped") << QStringLiteral("yes | \"$0\" evaluate -");
+        QTest::newRow("rows") << QStringLiteral("\"$0\" validate --rows /dev/zero");
+    }
+
+    void inputsWithoutEndAreRefusedWithTheBound()
+    {
+        QFETCH(QString, script);
+        // 2 GB of address space: before the bound, memory ended first.
+        const Answer answer = shell(QStringLiteral("ulimit -v 2000000; ") + script);
+        QVERIFY2(answer.exitCode == 2, qPrintable(answer.err));
+        QVERIFY2(answer.err.contains(QLatin1String("longer than 16 MiB")), qPrintable(answer.err));
+    }
+
+    void filesThatAPlanNamesMustBeFiles()
+    {
+        QCOMPARE(::mkfifo(file("pipe.json").toLocal8Bit().constData(), 0600), 0);
+        for (const char *model : {"pipe.json", "/dev/zero", "/proc/self/mem"}) {
+            json named = smallPlan();
+            named["workload"]["model"] = model;
+            const Answer answer = run(words("evaluate") << write("named.json", bytes(named)));
+            QVERIFY2(answer.exitCode == 2, qPrintable(QLatin1String(model) + QStringLiteral(": ") + answer.err));
+        }
+        QCOMPARE(run(words("evaluate /proc/self/mem")).exitCode, 2);
+        QCOMPARE(run(words("evaluate") << m_folder->path()).exitCode, 2);
+    }
+
+    void aFaultOfTheInputIsNeverAnInternalOne()
+    {
+        json named = smallPlan();
+        named["workload"]["model"] = "config.json";
+        const QString path = write("named.json", bytes(named));
+        for (const std::string &config : {std::string(R"({"num_hidden_layers": 1e400})"), "{\"a\":" + std::string(60'000, '[') + std::string(60'000, ']') + "}", std::string("\xff\xfe")}) {
+            write("config.json", QByteArray::fromStdString(config));
+            const Answer answer = run(words("evaluate") << path);
+            QVERIFY2(answer.exitCode == 2, qPrintable(answer.err));
+            QVERIFY2(answer.err.startsWith(file("config.json")), qPrintable(answer.err));
+        }
+        const Answer bad = shell(QStringLiteral("\"$0\" evaluate --set $'calibration.x=\\xff' \"$1\""), {plan()});
+        QCOMPARE(bad.exitCode, 2);
+        QVERIFY2(bad.err.contains(QLatin1String("UTF-8")), qPrintable(bad.err));
+    }
+
+    void errorsOfFitNameTheFile()
+    {
+        json wrong = smallPlan();
+        wrong["workload"]["model"] = "no-such-model";
+        const QString path = write("wrong.json", bytes(wrong));
+        const Answer answer = run(words("fit") << path);
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.startsWith(path + QStringLiteral(": /workload/model: ")), qPrintable(answer.err));
+    }
+
+    void namesDoNotReachTheTerminalAsCommands()
+    {
+        json hostile = smallPlan();
+        const std::string name = "=\x1b[2J\x07\u009b31m\u202e\nplan";
+        hostile["name"] = name;
+        hostile["cluster"]["datacenters"][0]["id"] = name;
+        hostile["cluster"]["datacenters"][0]["pools"][0]["nodes"] = 2;       // some stay idle, and are told
+        const QString path = write("hostile.json", bytes(hostile)), other = plan();
+        for (const QStringList &arguments : {words("evaluate") << path, words("compare") << other << path, words("explain") << path, words("fit") << path,
+                                             words("evaluate --set workload.global_batch=-1") << path, words("evaluate --set workload.model=x\x1b[1m") << path,
+                                             words("evaluate --\x1b[1m") << path, words("\x1b[1m"), words("evaluate \x1b[1m.json")}) {
+            const Answer answer = run(arguments);
+            const std::string all = answer.out + answer.err.toStdString();
+            QVERIFY2(all.find('\x1b') == std::string::npos && all.find('\x07') == std::string::npos && all.find("\u009b") == std::string::npos
+                         && all.find("\u202e") == std::string::npos, all.c_str());
+        }
+        // JSON keeps the name as it is, with its own escapes; a spreadsheet sees no formula.
+        QCOMPARE(json::parse(run(words("evaluate --format json") << path).out)["name"].get<std::string>(), name);
+        QVERIFY(run(words("compare --format csv") << other << path).out.find("\n\"'=") != std::string::npos);
+    }
+
+    void aLineAboutAFaultIsShort()
+    {
+        json hostile = smallPlan();
+        hostile["workload"]["model"] = std::string(1'000'000, 'm');
+        hostile["stack"] = {{"base", "megatron-core"}, {std::string(1'000'000, 'k'), 1}};
+        for (const char *command : {"evaluate", "fit"}) {
+            const Answer answer = run({QLatin1String(command), write("long.json", bytes(hostile))});
+            QCOMPARE(answer.exitCode, 2);
+            for (const QString &line : answer.err.split(u'\n'))
+                QVERIFY2(line.size() < 1500, qPrintable(QString::number(line.size())));
+        }
+        QVERIFY(run({QStringLiteral("evaluate"), QString(100'000, u'x')}).err.size() < 2000);
+    }
+
+    void aStoppedProgramLeavesNothingBehind_data()
+    {
+        QTest::addColumn<int>("number");
+        QTest::newRow("Ctrl-C") << SIGINT;
+        QTest::newRow("terminated") << SIGTERM;
+        QTest::newRow("hung up") << SIGHUP;
+        QTest::newRow("killed") << SIGKILL;
+    }
+
+    /// The table goes to a file, the trace before it waits for a reader of a pipe: by then the table's file is not there, and
+    /// while a large export is written nothing is seen of it.
+    void aStoppedProgramLeavesNothingBehind()
+    {
+        QFETCH(int, number);
+        json large = smallPlan();
+        large["workload"]["global_batch"] = 200'000;
+        const QString path = write("large.json", bytes(large));
+        QVERIFY(QDir(m_folder->path()).mkdir(QStringLiteral("out")));
+        for (const int milliseconds : {100, 200, 300, 400, 600, 800}) {
+            QProcess process;
+            process.start(QStringLiteral(TRAINYARD_CLI), words("export --to chrome-trace --out") << file("out/trace.json") << path);
+            QVERIFY(process.waitForStarted());
+            if (process.waitForFinished(milliseconds))
+                break;             // done: the file is whole
+            ::kill(pid_t(process.processId()), number);
+            QVERIFY(process.waitForFinished(10'000));
+            QCOMPARE(process.exitStatus(), QProcess::CrashExit);   // it ended by the signal, as shells expect
+            QCOMPARE(QDir(file("out")).entryList(QDir::Files | QDir::Hidden), QStringList());
+        }
+    }
+
+private:
+    [[nodiscard]] QString file(const char *name) const { return m_folder->filePath(QLatin1String(name)); }
+    QString write(const char *name, const QByteArray &content) const
+    {
+        QFile out(file(name));
+        if (!out.open(QIODevice::WriteOnly) || out.write(content) != content.size())
+            qFatal("cannot write %s", name);
+        return out.fileName();
+    }
+    QString plan() const { return write("plan.json", bytes(smallPlan())); }
+    static QByteArray read(const QString &path)
+    {
+        QFile in(path);
+        return in.open(QIODevice::ReadOnly) ? in.readAll() : QByteArray();
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+QTEST_APPLESS_MAIN(TstFiles)
+#include "tst_files.moc"
