@@ -94,9 +94,9 @@ std::string formatGpu(const GpuSpec &gpu)
     text("architecture", gpu.architecture);
     Json peaks = Json::object();
     for (std::size_t i = 0; i < kPrecisionCount; ++i) {
-        if (gpu.peakTflops[i] > 0)
-            peaks[kPrecisionKeys[i]] =
-                figureJson(gpu.peakTflops[i], gpu, std::string("peak_tflops.") + kPrecisionKeys[i]);
+        const std::string key = std::string("peak_tflops.") + kPrecisionKeys[i];
+        if (gpu.peakTflops[i] > 0 || gpu.sources.contains(key))
+            peaks[kPrecisionKeys[i]] = figureJson(gpu.peakTflops[i], gpu, key);
     }
     object["peak_tflops"] = peaks;
     object["memory_gib"] = figureJson(static_cast<double>(gpu.memoryBytes) / kGib, gpu, "memory_gib");

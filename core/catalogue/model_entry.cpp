@@ -83,6 +83,10 @@ void fillDefaults(ObjectReader &reader, ModelSpec &model)
     if (model.heads > 0 && model.kvHeads > 0 && model.heads % model.kvHeads != 0)
         reader.fault("kv_heads", "kv_heads " + std::to_string(model.kvHeads) + " does not divide heads "
                      + std::to_string(model.heads), "a divisor of heads");
+    if (model.experts > 0 && reader.has("expert_ffn") && model.expertFfn == 0)
+        reader.fault("expert_ffn", "expert_ffn is 0", "a whole number above 0: the inner size of one expert");
+    if (model.experts > 0 && reader.has("experts_per_token") && model.expertsPerToken == 0)
+        reader.fault("experts_per_token", "experts_per_token is 0", "a whole number above 0: how many experts serve a token");
     if (model.experts > 0 && model.expertsPerToken > model.experts)
         reader.fault("experts_per_token", "experts_per_token is " + std::to_string(model.expertsPerToken),
                      "at most the number of experts, " + std::to_string(model.experts));

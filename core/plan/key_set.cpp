@@ -153,6 +153,15 @@ Expected<Json *> locate(Json &document, std::span<const Step> steps, std::string
     return node;
 }
 
+/// How deep lists and objects are nested.
+std::size_t levels(const Json &value)
+{
+    std::size_t deepest = 0;
+    for (const Json &item : value.is_structured() ? value : Json::array())
+        deepest = std::max(deepest, levels(item));
+    return deepest + value.is_structured();
+}
+
 bool isPlainText(const Json &schema) { return schema.value("type", Json()) == "string" && !schema.contains("enum"); }
 
 /// A text that null takes away: 26.02 is a text there, null is null.
@@ -179,6 +188,9 @@ ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::
     const bool takeAsText = !parsed || (isPlainText(*schema) && !parsed->is_string())
         || (isTextOrNull(*schema) && !parsed->is_string() && !parsed->is_null());
     **place = takeAsText ? Json(std::string(value)) : std::move(*parsed);
+    if (levels(document) > detail::kMaxDepth)   // a file with it could not be read
+        return std::unexpected(Errors { { ErrorCode::BadValue, std::string(dottedKey), "the value is nested too deeply",
+            "at most " + std::to_string(detail::kMaxDepth) + " levels in the whole plan" } });
     auto next = detail::planFromJson(document, "", detail::Where::DottedKey);
     if (next)
         next->baseDir = plan.baseDir;

@@ -83,7 +83,7 @@ Mutator::Mutator(std::uint64_t seed, std::vector<std::string> dictionary) : m_ra
 std::string Mutator::mutated(const std::string &input, const std::string &other)
 {
     std::string text = input;
-    for (std::size_t changes = std::size_t(1) << below(4); changes > 0; --changes)
+    for (std::size_t changes = below(2) == 0 ? 1 : std::size_t(1) << below(4); changes > 0; --changes)
         changeOnce(text, other);
     if (text.size() > kMostBytes)
         text.resize(kMostBytes);
@@ -92,11 +92,11 @@ std::string Mutator::mutated(const std::string &input, const std::string &other)
 
 void Mutator::changeOnce(std::string &text, const std::string &other)
 {
-    switch (below(10)) {
+    switch (below(16)) {
     case 0: return changeByte(text);
     case 1: return changeBlock(text, other);
-    case 2: return insertWord(text);
-    case 3: case 4: case 5: return changeNumber(text);
+    case 2: case 3: return insertWord(text);
+    case 4: case 5: case 6: case 7: case 8: return changeNumber(text);
     default: return changeValue(text, other);
     }
 }
