@@ -54,29 +54,21 @@ std::string runOnce(const Target &target, const std::string &input, bool &isAcce
     }
 }
 
-struct Kept {
-    std::string input;
-    bool isAccepted;
-};
-
-/// Short inputs and those that were accepted are mutated more often: they run fast, and reach far.
-std::size_t chosen(Mutator &mutator, const std::vector<Kept> &kept)
+/// Every second input comes from one that was accepted, which reaches far; short ones run fast, and come more often.
+std::size_t chosen(Mutator &mutator, const std::vector<std::string> &kept, const std::vector<std::size_t> &accepted)
 {
-    std::size_t best = mutator.below(kept.size());
-    for (int tries = 0; tries < 2; ++tries) {
-        const std::size_t other = mutator.below(kept.size());
-        const auto cost = [&](std::size_t i) { return kept[i].input.size() * (kept[i].isAccepted ? 1 : 4); };
-        if (cost(other) < cost(best))
-            best = other;
-    }
-    return best;
+    const bool isFromAccepted = !accepted.empty() && mutator.below(2) == 0;
+    const auto any = [&] { return isFromAccepted ? accepted[mutator.below(accepted.size())] : mutator.below(kept.size()); };
+    const std::size_t first = any(), second = any();
+    return kept[second].size() < kept[first].size() ? second : first;
 }
 
 int fuzz(const Target &target, const Options &options)
 {
     const std::vector<std::string> seeds = target.seeds(options.source);
     Mutator mutator(options.seed, dictionary(seeds));
-    std::vector<Kept> kept;
+    std::vector<std::string> kept;
+    std::vector<std::size_t> acceptedKept;
     std::uint64_t accepted = 0, broken = 0, done = 0;
     double slowest = 0;
     const auto started = std::chrono::steady_clock::now();
@@ -89,8 +81,11 @@ int fuzz(const Target &target, const Options &options)
         const std::string fault = runOnce(target, input, isAccepted);
         slowest = std::max(slowest, std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
         accepted += isAccepted;
-        if ((isNew() || isSeed) && kept.size() < kMostKept)
-            kept.push_back({input, isAccepted});
+        if ((isNew() || isSeed) && kept.size() < kMostKept) {
+            if (isAccepted)
+                acceptedKept.push_back(kept.size());
+            kept.push_back(input);
+        }
         if (!fault.empty() && ++broken <= 20) {
             std::fprintf(stderr, "fuzz: %s: %s\n", target.name, fault.substr(0, 2000).c_str());
             keep(currentName, input);
@@ -99,8 +94,8 @@ int fuzz(const Target &target, const Options &options)
     for (const std::string &seed : seeds)
         run(seed, true);
     while (done < options.executions) {
-        const std::size_t at = chosen(mutator, kept);
-        run(mutator.mutated(kept[at].input, kept[mutator.below(kept.size())].input), false);
+        const std::string &from = kept[chosen(mutator, kept, acceptedKept)], &other = kept[mutator.below(kept.size())];
+        run(mutator.mutated(from, other), false);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     std::printf("%-10s seed %llu: %llu executions, %.0f a second, %.1f %% accepted, %zu inputs kept, %zu edges, slowest %.0f ms, %llu broken\n", target.name,
