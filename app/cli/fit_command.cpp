@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <iostream>
 
 namespace trainyard::cli {
 
@@ -35,6 +36,12 @@ bool isOnlyCancelled(const Errors &errors)
     return std::ranges::all_of(errors, [](const Error &error) { return error.code == ErrorCode::Cancelled; });
 }
 
+int stoppedEarly()
+{
+    std::cerr << "stopped before the first step was found\n";
+    return kInterrupted;
+}
+
 int run(const Options &options)
 {
     const std::vector<NamedFile> outputs{{"--out", options.out}};
@@ -50,7 +57,7 @@ int run(const Options &options)
     Interruption interruption;
     EvaluationWorkspace workspace;
     if (auto known = evaluate(*plan, builtinCatalogue(), workspace, interruption.token(), {false, false}); !known)
-        return isOnlyCancelled(known.error()) ? int(kInterrupted) : fail(inFile(known.error(), options.plan));
+        return isOnlyCancelled(known.error()) ? stoppedEarly() : fail(inFile(known.error(), options.plan));
     const Fitting fitting = fitModel(*plan, builtinCatalogue(), workspace, interruption.token());
     Purchases purchases;
     if (fitting.fits)

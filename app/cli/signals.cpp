@@ -51,13 +51,13 @@ Interruption::Interruption()
 {
     if (::pipe2(m_wake, O_CLOEXEC) != 0)
         return;                    // no descriptors left: Ctrl-C ends the program
+    interruptionPipe = m_wake[1];
     m_listener = std::thread([this] {
         char what = 0;
         while (::read(m_wake[0], &what, 1) < 0 && errno == EINTR) { }
         if (what == 's')
             m_stop.request_stop();
     });
-    interruptionPipe = m_wake[1];
 }
 
 Interruption::~Interruption()

@@ -2,6 +2,7 @@
 #include "app/gui/dialogs.h"
 #include "app/gui/options.h"
 #include "app/gui/screenshot.h"
+#include "core/base/output_file.h"
 #include "core/catalogue/catalogue.h"
 #include "models/sample_plans.h"
 #include "views/panels/datacenter_panel.h"
@@ -16,6 +17,7 @@
 #include <QStandardPaths>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 
 namespace trainyard {
@@ -91,11 +93,23 @@ bool hasToolkitOptions(int argc, char **argv)
     return std::any_of(argv + 1, argv + argc, [](const char *text) { return text[0] == '-' && text[1] != '-' && qstrlen(text) > 2; });
 }
 
+// A save that is under way when the session ends leaves nothing half written; the program then ends as it would have.
+void cleanUpOnSignals()
+{
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+        std::signal(number, [](int received) {
+            trainyard::removeUnfinishedOutputs();
+            std::signal(received, SIG_DFL);
+            std::raise(received);
+        });
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
     nameApplication();
+    cleanUpOnSignals();
     // Help, a picture and what is wrong with the options need no display.
     auto options = parseWithoutDisplay(argc, argv);
     if (options && !options->screenshot.isEmpty() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/text_file.h"
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/embedded_files.h"
 #include "core/catalogue/entry_readers_internal.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <sstream>
 
 namespace trainyard {
 
@@ -268,16 +267,7 @@ ExpectedAll<Catalogue> load(const ReadText &readText)
 
 ExpectedAll<Catalogue> loadCatalogue(const std::string &folder)
 {
-    auto loaded = load([&](const std::string &name) -> Expected<std::string> {
-        std::ifstream file(folder + "/" + name, std::ios::binary);
-        if (!file)
-            return std::unexpected(
-                Error{ErrorCode::CannotRead, folder + "/" + name, "cannot be read", "a catalogue file"});
-        std::ostringstream text;
-        text << file.rdbuf();
-        return text.str();
-    });
-    return loaded;
+    return load([&](const std::string &name) { return readTextFile(folder + "/" + name, "a catalogue file"); });
 }
 
 const Catalogue &builtinCatalogue()

@@ -98,7 +98,8 @@ Outcome trace(const std::string &input)
         return {false, faultOf(requests.error(), "t.csv")};
     std::size_t lines = 0;
     bool hasText = false;
-    for (const char c : input + "\n") {
+    const std::string mark = "\xef\xbb\xbf";    // some editors begin a file with it
+    for (const char c : input.substr(input.starts_with(mark) ? mark.size() : 0) + "\n") {
         lines += c == '\n' && hasText;
         hasText = c != '\n' && (hasText || (c != ' ' && c != '\t' && c != '\r'));
     }

@@ -8,6 +8,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <sys/stat.h>
+
 using namespace trainyard;
 
 namespace {
@@ -164,6 +166,34 @@ private slots:
         document.open(m_folder->filePath("nowhere.json"));
         QVERIFY(failed.wait());
         QVERIFY(failed[0][1].value<Errors>().front().code == ErrorCode::CannotRead);
+    }
+    void whatIsNoFileIsRefusedAndNothingWaitsForIt()
+    {
+        const QString pipe = m_folder->filePath("pipe.json");
+        QCOMPARE(::mkfifo(pipe.toLocal8Bit().constData(), 0600), 0);
+        PlanDocument document(plan(1), {});
+        QSignalSpy failed(&document, &PlanDocument::openFailed), unsaved(&document, &PlanDocument::saveFailed);
+        for (const QString &path : {pipe, QStringLiteral("/dev/zero"), QStringLiteral("/proc/self/mem")}) {
+            document.open(path);
+            QVERIFY(failed.wait());
+            QVERIFY(failed.takeFirst()[1].value<Errors>().front().code == ErrorCode::CannotRead);
+        }
+        document.saveAs(pipe);
+        QVERIFY(unsaved.wait());
+        QVERIFY(unsaved[0][1].value<Errors>().front().what.find("pipe") != std::string::npos);
+    }
+    void aSavedFileKeepsItsLinkAndItsPermissions()
+    {
+        PlanDocument document(plan(1), {});
+        saveAs(document, file());
+        QVERIFY(QFile::setPermissions(file(), QFile::ReadOwner | QFile::WriteOwner | QFile::ReadGroup));
+        const QString link = m_folder->filePath("link.json");
+        QVERIFY(QFile::link(file(), link));
+        document.apply(plan(2), {});
+        saveAs(document, link);
+        QVERIFY(QFileInfo(link).isSymLink());
+        QCOMPARE(readPlan(file().toStdString())->workload.microBatch, 2);
+        QCOMPARE(QFileInfo(file()).permissions() & (QFile::ReadGroup | QFile::ReadOther), QFile::Permissions(QFile::ReadGroup));
     }
     void aSampleBecomesAnUntitledPlan()
     {

@@ -4,7 +4,6 @@
 #include "tests/app/cli/program.h"
 
 #include <QDir>
-#include <QElapsedTimer>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -12,7 +11,6 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
-#include <thread>
 
 using nlohmann::json;
 using namespace trainyard::test;
@@ -86,7 +84,8 @@ private slots:
         const Answer printed = shell(QStringLiteral("\"$0\" evaluate --trace \"$1\" \"$2\" > \"$1\""), {file("both"), plan()});
         QCOMPARE(printed.exitCode, 2);
         QVERIFY2(printed.err.contains(QLatin1String("standard output")), qPrintable(printed.err));
-        QCOMPARE(run(words("evaluate --trace /dev/null --timeline /dev/null") << plan()).exitCode, 0);
+        const QString nothing = linkTo("/dev/null");
+        QCOMPARE(run(words("evaluate --trace") << nothing << QStringLiteral("--timeline") << nothing << plan()).exitCode, 0);
     }
 
     void whatIsNoFileIsWrittenThrough()
@@ -94,11 +93,11 @@ private slots:
         const QString path = plan();
         const std::string table = run(words("export --to csv") << path).out;
         QVERIFY(table.starts_with("datacenter,"));
-        QCOMPARE(run(words("export --to csv --out /dev/stdout") << path).out, table);
-        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv --out /dev/stdout \"$1\" > \"$2\"; cat \"$2\""), {path, file("redirected")}).out, table);
+        QCOMPARE(run(words("export --to csv --out") << linkTo("/dev/stdout") << path).out, table);
+        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv --out \"$3\" \"$1\" > \"$2\"; cat \"$2\""), {path, file("redirected"), linkTo("/dev/stdout")}).out, table);
         QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv --out >(cat > \"$2\") \"$1\"; wait $!; sleep 0.2; cat \"$2\""), {path, file("through")}).out, table);
         QCOMPARE(shell(QStringLiteral("mkfifo \"$2\"; cat \"$2\" & \"$0\" export --to csv --out \"$2\" \"$1\"; wait; test -p \"$2\""), {path, file("pipe")}).out, table);
-        QCOMPARE(run(words("export --to csv --out /dev/full") << path).exitCode, 2);
+        QCOMPARE(run(words("export --to csv --out") << linkTo("/dev/full") << path).exitCode, 2);
     }
 
     void whatIsReadMayBeAPipeOnTheCommandLine()
@@ -232,8 +231,35 @@ private slots:
         }
     }
 
+    /// The search hears Ctrl-C wherever it is: what it has is printed, and nothing is written.
+    void fitEndsAtCtrlC()
+    {
+        const QString sample = QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/gpt3-offload-a100-40gb.trainyard.json");
+        QProcess process;
+        process.start(QStringLiteral(TRAINYARD_CLI), words("fit --set workload.global_batch=4096 --set workload.sequence_length=16384 --out") << file("fits.json") << sample);
+        QVERIFY(process.waitForStarted());
+        for (int i = 0; i < 2000 && process.state() == QProcess::Running; ++i) {
+            QFile status(QStringLiteral("/proc/%1/status").arg(process.processId()));
+            const QByteArray text = status.open(QIODevice::ReadOnly) ? status.readAll() : QByteArray();
+            if (text.contains("Threads:\t2")) {       // the one that listens for Ctrl-C
+                ::kill(pid_t(process.processId()), SIGINT);
+                break;
+            }
+        }
+        const Answer answer = answerOf(process);
+        QVERIFY2(answer.exitCode == 130, qPrintable(QString::number(answer.exitCode) + answer.err));
+        QVERIFY(!QFile::exists(file("fits.json")));
+    }
+
 private:
     [[nodiscard]] QString file(const char *name) const { return m_folder->filePath(QLatin1String(name)); }
+    /// Of a device, so that a program that replaces what it should not replaces only the link.
+    [[nodiscard]] QString linkTo(const char *device) const
+    {
+        const QString link = file("link-to-") + QFileInfo(QLatin1String(device)).fileName();
+        QFile::link(QLatin1String(device), link);
+        return link;
+    }
     QString write(const char *name, const QByteArray &content) const
     {
         QFile out(file(name));

@@ -244,6 +244,38 @@ private slots:
         QVERIFY(errors[0].what.find("newer") != std::string::npos);
     }
 
+    /// Documents that keep their order are searched key by key: a million keys in one object would take hours.
+    void anObjectOfManyKeysIsRefused()
+    {
+        std::string keys;
+        for (int i = 0; i < 1001; ++i)
+            keys += "\"k" + std::to_string(i) + "\": 0, ";
+        const auto plan = parsePlan(replaced("\"format\"", keys + "\"format\""), "p.json");
+        QVERIFY(!plan);
+        QCOMPARE(plan.error().front().code, ErrorCode::BadSyntax);
+        QVERIFY(plan.error().front().what.find("1000 keys") != std::string::npos);
+    }
+
+    void manyFaultsAreTold100AtATime()
+    {
+        std::string twice;
+        for (int i = 0; i < 300; ++i)
+            twice += "\"twice\": 0, ";
+        const auto plan = parsePlan(replaced("\"format\"", twice + "\"format\""), "p.json");
+        QCOMPARE(plan.error().size(), std::size_t(100));
+    }
+
+    void aSettingThatNestsTooDeepToBeReadBackIsRefused()
+    {
+        const auto plan = parsePlan(kSmall, "p.json");
+        const auto nested = [](int levels) { return std::string(std::size_t(levels), '[') + std::string(std::size_t(levels), ']'); };
+        // calibration.x is two levels down: 62 more can be read back, 63 cannot.
+        const auto deepest = withKeySet(*plan, "calibration.x", nested(62));
+        QVERIFY(deepest && parsePlan(formatPlan(*deepest), "p.json"));
+        QVERIFY(!withKeySet(*plan, "calibration.x", nested(63)));
+        QVERIFY(!withKeySet(*plan, "calibration.x", "\xff"));
+    }
+
     void poolsWithoutAnIdGetOne()
     {
         const auto plan = parsePlan(replaced("\"id\": \"a-h100\", ", ""), "p.json");

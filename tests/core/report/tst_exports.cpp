@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/chrome_trace.h"
+#include "core/report/comparison.h"
 #include "core/report/timeline_csv.h"
 #include "tests/core/report/sample_evaluation.h"
 
@@ -53,6 +54,15 @@ private slots:
         QCOMPARE(spans[1]["ts"].get<double>(), 5.0);
         QCOMPARE(spans[1]["args"]["micro_batch"].get<int>(), 0);
         QCOMPARE(spans[3]["cat"].get<std::string>(), std::string("WAN transfer"));
+    }
+
+    void aFieldIsNoFormulaOfASpreadsheet()
+    {
+        for (const char *text : {"=1+1", "+1", "-1", "@sum", "\tx", "\rx"})
+            QVERIFY2(csvField(text).starts_with("'") || csvField(text).starts_with("\"'"), text);
+        QCOMPARE(csvField("=a,\"b\""), std::string("\"'=a,\"\"b\"\"\""));
+        for (const char *text : {"", "virginia", "a=b", "1-2"})
+            QCOMPARE(csvField(text), std::string(text));
     }
 
     void everyDatacenterIsAProcessAndEveryTrackAThread()
