@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The ranking of `trainyard-cli explain`: by throughput, by cost, with the micro-batches of a pipeline fixed.
+#include "tests/app/cli/program.h"
+
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+using nlohmann::json;
+using namespace trainyard::test;
+
+namespace {
+
+const QString kSample = QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/llama-3-70b-three-regions.trainyard.json");
+
+json ranking(const char *options)
+{
+    const Answer answer = run(words(options) << kSample);
+    if (answer.exitCode != 0)
+        qFatal("%s", qPrintable(answer.err));
+    return json::parse(answer.out)["datacenter_selection"];
+}
+
+} // namespace
+
+class TestExplain : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void optionsAreRankedByWhatIsAskedFor()
+    {
+        for (const auto &[options, key, sign] : {std::tuple("explain --format json", "sequences_per_s", -1.0),
+                                                 std::tuple("explain --format json --objective cost", "usd_per_million_tokens", 1.0)}) {
+            const json selection = ranking(options);
+            double before = -1e300;
+            for (const auto &option : selection["options"]) {
+                if (!option["feasible"].get<bool>())
+                    continue;
+                QVERIFY(sign * option[key].get<double>() >= before);
+                before = sign * option[key].get<double>();
+            }
+            QVERIFY(before > -1e300);
+        }
+        QCOMPARE(run(words("explain --objective speed") << kSample).exitCode, 2);
+    }
+
+    void microBatchesCanBeFixed()
+    {
+        const json selection = ranking("explain --format json --micro-batches 32");
+        int checked = 0;
+        for (const auto &option : selection["options"])
+            if (!option["current"].get<bool>() && !option["blocks"].empty()) {
+                QCOMPARE(option["micro_batches"].get<int>(), 32);
+                ++checked;
+            }
+        QVERIFY(checked > 0);
+    }
+
+    void itSaysHowManyPlacementsWereLookedAtAndWhetherTheBestIsProven()
+    {
+        const json selection = ranking("explain --format json");
+        QVERIFY(selection["looked_at"].get<int>() >= selection["screened"].get<int>());
+        QVERIFY(selection["screened"].get<int>() >= selection["simulated"].get<int>());
+        const QString table = QString::fromStdString(run(words("explain") << kSample).out);
+        QVERIFY(table.contains(QString("%1 placements of contiguous stages looked at, %2 simulated")
+                                   .arg(selection["looked_at"].get<int>()).arg(selection["simulated"].get<int>())));
+        QVERIFY(table.contains(selection["proven"].get<bool>() ? "none of the others is faster or cheaper" : "others may still be better"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestExplain)
+#include "tst_explain.moc"
