@@ -187,7 +187,7 @@ void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evalua
 }
 
 /// Replicas in several datacenters whose experts are dealt over ranks of two of them.
-void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, const Catalogue &catalogue, bool offerFixes)
+void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, FixSearch &search)
 {
     const auto across = expertsAcross(workload);
     if (!across)
@@ -202,11 +202,11 @@ void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, 
                         + " and " + datacenters[std::size_t(across->to)].label() + ": experts across a WAN are not modelled. A pipeline across datacenters (placement.mode)"
                         + (canShrink ? ", or experts over " + std::to_string(expert) + (expert == 1 ? " rank" : " ranks") + ", would do" : " would do"),
                     "parallelism.expert", {}};
-    if (offerFixes) {
+    if (search.offersFixes()) {
         if (canShrink)
             problem.fixes.push_back(fixOf(plan, "Expert parallel " + std::to_string(expert), [expert](Plan &fixed) { fixed.parallelism.expert = expert; }));
         problem.fixes.push_back(fixOf(plan, "A pipeline across the datacenters", [](Plan &fixed) { fixed.placement.mode = PlacementMode::PipelineAcross; }));
-        keepFeasible(problem.fixes, catalogue, 2);
+        keepFeasible(problem.fixes, search.footprints(), 2);
     }
     problems.push_back(std::move(problem));
 }
@@ -239,7 +239,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     std::vector<Problem> problems;
     addMemoryProblems(problems, evaluation, workload, search);
     addShapeProblems(problems, evaluation, workload);
-    addExpertsAcross(problems, workload, catalogue, offerFixes);
+    addExpertsAcross(problems, workload, search);
     addBubble(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
     addSharding(problems, evaluation, workload.stack);
