@@ -2,7 +2,7 @@
 #include "views/window/status_line.h"
 
 #include "models/text/format.h"
-#include "views/panels/confidence_label.h"
+#include "views/panels/confidence_button.h"
 #include "views/theme/theme.h"
 
 #include <QHBoxLayout>
@@ -37,7 +37,7 @@ QString engineText(const Metrics &metrics)
 
 } // namespace
 
-StatusLine::StatusLine(QWidget *parent) : QWidget(parent), m_left(new QLabel(this)), m_right(new QLabel(this)), m_confidence(new ConfidenceLabel(this))
+StatusLine::StatusLine(QWidget *parent) : QWidget(parent), m_left(new QLabel(this)), m_right(new QLabel(this)), m_confidence(new ConfidenceButton(this))
 {
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(Theme::kPad, 0, Theme::kPad, 4);
@@ -45,7 +45,7 @@ StatusLine::StatusLine(QWidget *parent) : QWidget(parent), m_left(new QLabel(thi
     row->addWidget(m_right);
     row->addSpacing(Theme::kPad);
     row->addWidget(m_confidence);
-    connect(m_confidence, &ConfidenceLabel::clicked, this, &StatusLine::validationRequested);
+    connect(m_confidence, &ConfidenceButton::clicked, this, &StatusLine::validationRequested);
     for (QLabel *label : {m_left, m_right})
         label->setFont(uiFont(-1));
     m_left->setForegroundRole(QPalette::PlaceholderText);

@@ -14,7 +14,7 @@ class QLabel;
 
 namespace trainyard {
 
-class ConfidenceLabel;
+class ConfidenceButton;
 
 class StatusLine : public QWidget {
     Q_OBJECT
@@ -27,7 +27,7 @@ public:
     void setPreview(const QString &text);  // empty: none
     void setStale(bool isStale);
     [[nodiscard]] QString text() const;
-    [[nodiscard]] ConfidenceLabel &confidence() { return *m_confidence; }
+    [[nodiscard]] ConfidenceButton &confidence() { return *m_confidence; }
 
 signals:
     void problemsRequested();
@@ -44,7 +44,7 @@ private:
     EvaluationPtr m_evaluation;            // null where it failed
     std::optional<Errors> m_errors;        // why it failed
     QLabel *m_left, *m_right;
-    ConfidenceLabel *m_confidence;
+    ConfidenceButton *m_confidence;
     int m_evidence = 0;
     QString m_preview;
     bool m_isStale = false;

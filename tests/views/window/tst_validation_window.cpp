@@ -3,7 +3,7 @@
 #include "window_fixture.h"
 
 #include "core/evaluate/confidence.h"
-#include "views/panels/confidence_label.h"
+#include "views/panels/confidence_button.h"
 #include "views/validation/validation_page.h"
 #include "views/window/status_line.h"
 
@@ -41,10 +41,10 @@ private slots:
     }
     void theConfidenceLeadsToTheEvidence()
     {
-        WindowFixture f;
+        WindowFixture f(QStringLiteral("gpt3-175b-1024-a100"));   // runs like it were published
         f.window.validation().run(writeRows(f.folder));
         QTRY_VERIFY_WITH_TIMEOUT(f.window.validationRunner().result(), 30000);
-        ConfidenceLabel &label = f.window.workbench().status->confidence();
+        ConfidenceButton &label = f.window.workbench().status->confidence();
         QVERIFY(label.isVisible());
         const int rows = evidenceRows(*f.bridge.evaluation(), builtinCatalogue());
         QVERIFY(rows > 0);

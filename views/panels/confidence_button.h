@@ -9,12 +9,12 @@
 
 namespace trainyard {
 
-class ConfidenceLabel : public QAbstractButton {
+class ConfidenceButton : public QAbstractButton {
     Q_OBJECT
 public:
-    explicit ConfidenceLabel(QWidget *parent = nullptr);
+    explicit ConfidenceButton(QWidget *parent = nullptr);
 
-    /// Null, or metrics without a label: nothing is shown. `evidence`: published rows that it rests on; 0: unknown.
+    /// Null, or metrics without a label: nothing is shown. `evidence`: published rows that make the label; 0: unknown.
     void setMetrics(const Metrics *metrics, int evidence);
     void setStale(bool stale);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/panels/confidence_label.h"
+#include "views/panels/confidence_button.h"
 
 #include "hand_made.h"
 #include "models/text/confidence_text.h"
@@ -12,7 +12,7 @@
 
 using namespace trainyard;
 
-class ConfidenceLabelTest : public QObject {
+class ConfidenceButtonTest : public QObject {
     Q_OBJECT
 private:
     static Metrics metrics(const char *label)
@@ -30,7 +30,7 @@ private slots:
 
     void timeRangeAndLabelAreInOneLine()
     {
-        ConfidenceLabel label;
+        ConfidenceButton label;
         const Metrics m = metrics("calibrated");
         label.setMetrics(&m, 0);
         QCOMPARE(label.text(), QStringLiteral("1.42 s, 1.31 to 1.55 s, calibrated"));
@@ -44,22 +44,22 @@ private slots:
         m.confidence.iterationLow.reset();
         QCOMPARE(rangeText(m.confidence), QString());
     }
-    void theTooltipTellsWhatTheLabelMeansAndOnHowManyRowsItRests()
+    void theTooltipTellsWhatTheLabelMeansAndHowManyRowsMakeIt()
     {
-        ConfidenceLabel label;
+        ConfidenceButton label;
         for (const char *name : {"calibrated", "same family", "extrapolated", "spec sheet"}) {
             const Metrics m = metrics(name);
             label.setMetrics(&m, 1440);
             QVERIFY(label.toolTip().contains(meaningOf(name)));
-            QVERIFY(label.toolTip().contains(QStringLiteral("1,440 published rows")));
+            QVERIFY(label.toolTip().contains(QStringLiteral("1,440 published rows make this label")));
         }
         const Metrics m = metrics("calibrated");
         label.setMetrics(&m, 0);
-        QVERIFY(!label.toolTip().contains(QStringLiteral("rests on")));
+        QVERIFY(!label.toolTip().contains(QStringLiteral("make this label")));
     }
     void theTooltipTellsWhatWouldNarrowTheRange()
     {
-        ConfidenceLabel label;
+        ConfidenceButton label;
         Metrics m = metrics("calibrated");
         m.confidence.note = "releases of this stack lie 50 % apart; name stack.release";
         label.setMetrics(&m, 12);
@@ -100,5 +100,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(ConfidenceLabelTest)
-#include "tst_confidence_label.moc"
+QTEST_MAIN(ConfidenceButtonTest)
+#include "tst_confidence_button.moc"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/panels/confidence_label.h"
+#include "views/panels/confidence_button.h"
 
 #include "models/text/confidence_text.h"
 #include "views/theme/theme.h"
@@ -17,7 +17,7 @@ constexpr double kStaleOpacity = 0.45;
 
 } // namespace
 
-ConfidenceLabel::ConfidenceLabel(QWidget *parent) : QAbstractButton(parent)
+ConfidenceButton::ConfidenceButton(QWidget *parent) : QAbstractButton(parent)
 {
     setFont(uiFont(-1));
     setCursor(Qt::PointingHandCursor);
@@ -27,7 +27,7 @@ ConfidenceLabel::ConfidenceLabel(QWidget *parent) : QAbstractButton(parent)
     setMetrics(nullptr, 0);
 }
 
-void ConfidenceLabel::setMetrics(const Metrics *metrics, int evidence)
+void ConfidenceButton::setMetrics(const Metrics *metrics, int evidence)
 {
     const bool isKnown = metrics && !metrics->confidence.label.empty() && metrics->iterationTime;
     setVisible(isKnown);
@@ -43,23 +43,23 @@ void ConfidenceLabel::setMetrics(const Metrics *metrics, int evidence)
     update();
 }
 
-void ConfidenceLabel::setStale(bool stale)
+void ConfidenceButton::setStale(bool stale)
 {
     m_stale = stale;
     update();
 }
 
-QSize ConfidenceLabel::sizeHint() const
+QSize ConfidenceButton::sizeHint() const
 {
     return {kBarsWidth + kBetween + fontMetrics().horizontalAdvance(text()) + 2 * kSide, fontMetrics().height() + 2};
 }
 
-QSize ConfidenceLabel::minimumSizeHint() const
+QSize ConfidenceButton::minimumSizeHint() const
 {
     return {kBarsWidth + kBetween + fontMetrics().averageCharWidth() * 12, sizeHint().height()};
 }
 
-void ConfidenceLabel::paintEvent(QPaintEvent *)
+void ConfidenceButton::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
@@ -82,7 +82,7 @@ void ConfidenceLabel::paintEvent(QPaintEvent *)
     painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(text(), Qt::ElideRight, room.width()));
 }
 
-void ConfidenceLabel::changeEvent(QEvent *event)
+void ConfidenceButton::changeEvent(QEvent *event)
 {
     if (event->type() == QEvent::PaletteChange)
         update();
