@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs the built-in rows and writes what follows from them into the repository: the figures that were reached, the page
-// docs/validation.md and the spreads behind the confidence label. Run it through scripts/validation.
+// docs/validation.md and the ranges of the confidence label. Run it through scripts/validation.
 //
 //   record-validation REPOSITORY YEAR-MONTH
 
@@ -32,10 +32,13 @@ int main(int argc, char **argv)
     }
     const std::string repository = argv[1];
     const Catalogue &catalogue = builtinCatalogue();
-    const Validation validation = summarised(builtinRows(), runRows(builtinRows(), catalogue), builtinGates());
+    ValidationRun run = runRows(builtinRows(), catalogue);
+    const std::vector<ValidationResult> unmeasured = runRows(builtinRows(), withoutMeasuredKernels(catalogue)).results;
+    auto coverage = heldOutCoverage(run.results, run.results, unmeasured);
+    const Validation validation = summarised(builtinRows(), std::move(run), builtinGates(), std::move(coverage));
     const std::vector<ValidationResult> &results = validation.run.results;
     const bool isWritten = write(repository + "/resources/validation/reached.json", reachedJson(reachedFigures(results)))
-        && write(repository + "/resources/catalog/confidence.json", confidenceJson(confidenceData(results, catalogue), argv[2]))
+        && write(repository + "/resources/catalog/confidence.json", confidenceJson(confidenceData(results, unmeasured), argv[2]))
         && write(repository + "/docs/validation.md", validationMarkdown(validation, leftOutRows()));
     return isWritten ? 0 : 2;
 }

@@ -84,6 +84,13 @@ std::string text(const Validation &validation, const Options &options)
     return validationTable(validation, !options.sources.empty() || !options.files.empty());
 }
 
+RowsOrigin origin(const Options &options)
+{
+    if (!options.files.empty())
+        return RowsOrigin::Own;
+    return options.sources.empty() && options.role.empty() ? RowsOrigin::Builtin : RowsOrigin::SomeBuiltin;
+}
+
 int run(const Options &options)
 {
     ExpectedAll<std::vector<RowSet>> sets = readAll(options.files);
@@ -99,8 +106,9 @@ int run(const Options &options)
     ValidationRun run = runRows(*sets, builtinCatalogue(), {.stop = interruption.token(), .progress = [&](std::size_t done, std::size_t all) { progress.show(done, all); }});
     progress.clear();
     const bool isComplete = run.isComplete;
+    std::vector<LabelCoverage> coverage = coverageOf(run, origin(options), builtinCatalogue(), interruption.token());
     const bool isAnyPredicted = std::ranges::any_of(run.results, [](const ValidationResult &r) { return r.predicted.has_value(); });
-    const int printed = print(text(summarised(*sets, std::move(run), builtinGates()), options), options.format);
+    const int printed = print(text(summarised(*sets, std::move(run), builtinGates(), std::move(coverage)), options), options.format);
     if (printed != kDone)
         return printed;
     if (isComplete)

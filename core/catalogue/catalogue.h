@@ -4,7 +4,7 @@
 // Loaded once from the JSON files of resources/catalog (built into the program) and shared read-only by all threads.
 
 #include "core/base/error.h"
-#include "core/catalogue/residual_spread.h"
+#include "core/catalogue/evidence.h"
 #include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
 #include "core/hardware/sustained_rates.h"

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/entry_readers_internal.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
-TimeRange readTimeRange(ObjectReader &reader)
+Evidence readEvidenceEntry(ObjectReader &reader)
 {
-    TimeRange range;
-    reader.require("low", "a share of the predicted time, at most 0");
-    reader.require("high", "a share of the predicted time, at least 0");
-    reader.figure("low", range.low, {-1, 0});
-    reader.figure("high", range.high, {0, 100});
-    return range;
-}
-
-ResidualSpread readSpread(ObjectReader &reader)
-{
-    ResidualSpread spread;
-    EvidenceKey &key = spread.key;
+    Evidence evidence;
+    EvidenceKey &key = evidence.key;
     reader.require("stack", "the id of a stack");
     reader.text("stack", key.stack);
     reader.text("gpu", key.gpu);
@@ -25,7 +17,7 @@ ResidualSpread readSpread(ObjectReader &reader)
     reader.flag("moe", key.isMoe);
     reader.flag("shards_weights", key.shardsWeights);
     reader.require("rows", "the number of measurements");
-    reader.count("rows", spread.rows, {1, 1e9});
+    reader.count("rows", evidence.rows, {1, 1e9});
     std::string reach;
     reader.text("reach", reach);
     if (reach == toString(Reach::Wan))
@@ -34,8 +26,28 @@ ResidualSpread readSpread(ObjectReader &reader)
         key.reach = Reach::Fabric;
     else if (reach != toString(Reach::Node))
         reader.fault("reach", "reach is \"" + reach + "\"", "node, fabric or wan");
-    spread.range = readTimeRange(reader);
-    return spread;
+    return evidence;
+}
+
+LabelRange readLabelRange(ObjectReader &reader)
+{
+    LabelRange range;
+    std::string label;
+    reader.require("label", "the label that the range belongs to");
+    reader.text("label", label);
+    if (const auto known = std::ranges::find_if(kConfidenceLabels, [&](ConfidenceLabel l) { return label == toString(l); });
+        known != std::end(kConfidenceLabels))
+        range.label = *known;
+    else
+        reader.fault("label", "label is \"" + label + "\"", "calibrated, same family, extrapolated or spec sheet");
+    reader.text("sharding_stack", range.shardingStack);
+    reader.count("rows", range.rows, {0, 1e9});
+    reader.count("publications", range.publications, {0, 1e9});
+    reader.require("low", "a share of the predicted time, at most 0");
+    reader.require("high", "a share of the predicted time, at least 0");
+    reader.figure("low", range.range.low, {-1, 0});
+    reader.figure("high", range.range.high, {0, 100});
+    return range;
 }
 
 } // namespace trainyard

@@ -3,8 +3,8 @@
 // One entry of gpus.json, models.json, stacks.json or of a plan's inline objects. For the .cpp files of this
 // folder.
 
+#include "core/catalogue/evidence.h"
 #include "core/catalogue/object_reader_internal.h"
-#include "core/catalogue/residual_spread.h"
 #include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
 #include "core/workload/model_spec.h"
@@ -19,8 +19,8 @@ namespace trainyard {
 /// Of stack_releases.json; the caller reads whose it is.
 [[nodiscard]] StackRelease readRelease(ObjectReader &reader);
 /// Of confidence.json.
-[[nodiscard]] TimeRange readTimeRange(ObjectReader &reader);
-[[nodiscard]] ResidualSpread readSpread(ObjectReader &reader);
+[[nodiscard]] Evidence readEvidenceEntry(ObjectReader &reader);
+[[nodiscard]] LabelRange readLabelRange(ObjectReader &reader);
 
 /// The kernel curves of one family of chips, as kernels.json holds them.
 struct KernelFamily {

@@ -223,17 +223,8 @@ void readReleases(const SourcedFile &file, Errors &errors, std::vector<StackSpec
 ConfidenceData readConfidence(const SourcedFile &file, Errors &errors)
 {
     ConfidenceData data;
-    readList<ResidualSpread>(file, "spreads", errors, data.spreads, &readSpread);
-    ObjectReader reader(file.content, file.name + ": ", errors, &file.sources);
-    const auto range = [&](const char *key) {
-        ObjectReader entry = reader.object(key);
-        const TimeRange read = readTimeRange(entry);
-        entry.rejectUnknownKeys();
-        return read;
-    };
-    data.genericKernels = range("generic_kernels");
-    data.repeats = range("repeats");
-    data.profile = range("profile");
+    readList<Evidence>(file, "evidence", errors, data.evidence, &readEvidenceEntry);
+    readList<LabelRange>(file, "ranges", errors, data.ranges, &readLabelRange);
     return data;
 }
 

@@ -2,7 +2,6 @@
 #include "core/evaluate/confidence.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace trainyard {
@@ -10,10 +9,6 @@ namespace trainyard {
 namespace {
 
 constexpr int kFewestRows = 3;     // fewer rows on one combination are evidence for their family only
-constexpr int kEnoughRows = 10;    // a range that is borrowed from others rests on at least so many
-constexpr int kFurthest = kOtherArchitecture + 5;   // evidence that shares nothing with a plan
-enum class Label : std::uint8_t { Calibrated, SameFamily, Extrapolated, SpecSheet };   // from the best to the worst
-constexpr const char *kLabels[] = {"calibrated", "same family", "extrapolated", "spec sheet"};
 
 int precisionBits(Precision precision)
 {
@@ -34,88 +29,11 @@ const GpuSpec *gpuOf(const Pool &pool, const Catalogue &catalogue)
     return pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
 }
 
-struct Judgement {
-    Label label = Label::Calibrated;
-    TimeRange range;
-};
-
 /// The widest of both: neither's observations are left out.
 void widen(TimeRange &range, const TimeRange &by)
 {
     range.low = std::min(range.low, by.low);
     range.high = std::max(range.high, by.high);
-}
-
-/// Spread of the evidence nearest to a plan: up to `distance`, and further until enough rows are together.
-TimeRange nearestSpread(const ConfidenceData &data, const EvidenceKey &plan, int distance)
-{
-    std::array<TimeRange, kFurthest + 1> ranges;
-    std::array<int, kFurthest + 1> rows{};
-    for (const ResidualSpread &spread : data.spreads) {
-        const auto at = std::size_t(evidenceDistance(spread.key, plan));
-        widen(ranges[at], spread.range);
-        rows[at] += spread.rows;
-    }
-    TimeRange range;
-    int sum = 0;
-    for (int d = 0; d <= kFurthest && (d <= distance || sum < kEnoughRows); ++d) {
-        widen(range, ranges[std::size_t(d)]);
-        sum += rows[std::size_t(d)];
-    }
-    return range;
-}
-
-/// What was measured on exactly this; rows over the same network are preferred to rows over a wider one.
-std::optional<TimeRange> calibratedSpread(const ConfidenceData &data, const EvidenceKey &plan)
-{
-    std::optional<TimeRange> wider;
-    for (const ResidualSpread &spread : data.spreads) {
-        if (spread.rows < kFewestRows || evidenceDistance(spread.key, plan) > 0)
-            continue;
-        if (spread.key.reach == plan.reach)
-            return spread.range;
-        if (!wider)
-            wider.emplace();
-        widen(*wider, spread.range);
-    }
-    return wider;
-}
-
-Judgement judged(const EvidenceKey &plan, KernelEvidence kernels, const ConfidenceData &data)
-{
-    if (const auto measured = calibratedSpread(data, plan))
-        return {Label::Calibrated, *measured};
-    if (kernels == KernelEvidence::SpecSheet) {
-        TimeRange range = nearestSpread(data, plan, 0);
-        range.low = (1 + range.low) * (1 + data.genericKernels.low) - 1;
-        range.high = (1 + range.high) * (1 + data.genericKernels.high) - 1;
-        return {Label::SpecSheet, range};
-    }
-    const bool hasRelatives = std::ranges::any_of(data.spreads, [&](const ResidualSpread &s) { return evidenceDistance(s.key, plan) <= 1; });
-    if (hasRelatives)
-        return {Label::SameFamily, nearestSpread(data, plan, 1)};
-    return {Label::Extrapolated, nearestSpread(data, plan, 0)};
-}
-
-/// Marks the spreads that a plan's range was read from, as judged() reads them; `distance` as it was given there.
-void markUsed(const ConfidenceData &data, const EvidenceKey &plan, int distance, std::vector<bool> &isUsed)
-{
-    const auto mark = [&](auto &&isMeant) {
-        int rows = 0;
-        for (std::size_t i = 0; i < data.spreads.size(); ++i) {
-            if (isMeant(data.spreads[i])) {
-                isUsed[i] = true;
-                rows += data.spreads[i].rows;
-            }
-        }
-        return rows;
-    };
-    const auto isCalibrating = [&](const ResidualSpread &s) { return s.rows >= kFewestRows && evidenceDistance(s.key, plan) == 0; };
-    if (mark([&](const ResidualSpread &s) { return isCalibrating(s) && s.key.reach == plan.reach; }) > 0 || mark(isCalibrating) > 0)
-        return;
-    int sum = 0;
-    for (int d = 0; d <= kFurthest && (d <= distance || sum < kEnoughRows); ++d)
-        sum += mark([&](const ResidualSpread &s) { return evidenceDistance(s.key, plan) == d; });
 }
 
 KernelEvidence kernelEvidence(const EvidenceKey &key, const Workload &workload)
@@ -165,11 +83,40 @@ std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, 
 
 int evidenceDistance(const EvidenceKey &measured, const EvidenceKey &plan)
 {
+    // How a stack gathers sharded weights is its own: ZeRO-3 of 2021 says nothing of other stacks, nor of plans that keep theirs whole.
+    if (measured.shardsWeights && !(plan.shardsWeights && measured.stack == plan.stack))
+        return kUnrelated;
     const bool isSameGpu = !plan.gpu.empty() && measured.gpu == plan.gpu;
     const bool isSister = !plan.architecture.empty() && measured.architecture == plan.architecture;
     return int(measured.stack != plan.stack) + (isSameGpu ? 0 : isSister ? 1 : kOtherArchitecture)
         + int(measured.precisionBits != plan.precisionBits) + int(measured.isMoe != plan.isMoe)
         + int(measured.shardsWeights != plan.shardsWeights) + int(measured.reach < plan.reach);
+}
+
+ConfidenceLabel labelOf(const EvidenceKey &plan, std::span<const Evidence> evidence)
+{
+    bool hasRelatives = false;
+    for (const Evidence &measured : evidence) {
+        const int distance = evidenceDistance(measured.key, plan);
+        if (distance == 0 && measured.rows >= kFewestRows)
+            return ConfidenceLabel::Calibrated;
+        hasRelatives = hasRelatives || distance <= 1;
+    }
+    return hasRelatives ? ConfidenceLabel::SameFamily : ConfidenceLabel::Extrapolated;
+}
+
+TimeRange rangeOf(const ConfidenceData &data, ConfidenceLabel label, const EvidenceKey &plan)
+{
+    TimeRange range;
+    for (const LabelRange &known : data.ranges) {
+        if (known.label != label)
+            continue;
+        if (plan.shardsWeights && known.shardingStack == plan.stack)
+            return known.range;
+        if (known.shardingStack.empty())
+            range = known.range;
+    }
+    return range;
 }
 
 /// Whether an override replaces what was fitted to the rows of its stack: they say less about the plan then.
@@ -200,7 +147,7 @@ static std::string percent(double share)
 
 /// A plan that does not say which release it runs, or names one that nobody measured on models of its kind, may run any of them:
 /// their times come on top of what the evidence is off by, because rows that name theirs are judged without that difference.
-static void addReleases(Judgement &judgement, Confidence &confidence, const Workload &workload)
+static void addReleases(TimeRange &range, std::vector<std::string> &notes, const Workload &workload)
 {
     const StackSpec &stack = workload.stack;
     const bool isMoe = workload.model.isMoe();
@@ -210,50 +157,64 @@ static void addReleases(Judgement &judgement, Confidence &confidence, const Work
         return;
     // Times were taken relative to the named release's already.
     const double own = named ? named->time(isMoe) : 1;
-    judgement.range.low = (1 + judgement.range.low) * std::min(1.0, (1 + releases.low) / own) - 1;
-    judgement.range.high = (1 + judgement.range.high) * std::max(1.0, (1 + releases.high) / own) - 1;
+    range.low = (1 + range.low) * std::min(1.0, (1 + releases.low) / own) - 1;
+    range.high = (1 + range.high) * std::max(1.0, (1 + releases.high) / own) - 1;
     const std::string apart = "releases of this stack lie " + percent((1 + releases.high) / (1 + releases.low) - 1) + " apart";
-    confidence.note = named ? "no plan tells the time of release " + named->id + " from others; " + apart : apart + "; name stack.release";
+    notes.push_back(named ? "no plan tells the time of release " + named->id + " from others; " + apart : apart + "; name stack.release");
+}
+
+static std::string joined(const std::vector<std::string> &sentences)
+{
+    std::string text;
+    for (const std::string &sentence : sentences)
+        text += (text.empty() ? "" : "; ") + sentence;
+    return text;
 }
 
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue)
 {
     const ConfidenceData &data = catalogue.confidence;
-    Judgement worst;
-    if (workload.plan->profile) {
-        worst.range = data.profile;
-    } else {
-        for (const EvidenceKey &key : evidenceKeys(*workload.plan, workload.model, workload.layout, catalogue)) {
-            const Judgement judgement = judged(key, kernelEvidence(key, workload), data);
-            worst.label = std::max(worst.label, judgement.label);
-            widen(worst.range, judgement.range);
-        }
+    const bool isProfiled = workload.plan->profile.has_value();
+    const std::vector<EvidenceKey> keys = evidenceKeys(*workload.plan, workload.model, workload.layout, catalogue);
+    ConfidenceLabel label = keys.empty() ? ConfidenceLabel::Extrapolated : ConfidenceLabel::Calibrated;
+    for (const EvidenceKey &key : keys) {
+        ConfidenceLabel own = labelOf(key, data.evidence);
+        if (own != ConfidenceLabel::Calibrated && !isProfiled && kernelEvidence(key, workload) == KernelEvidence::SpecSheet)
+            own = ConfidenceLabel::SpecSheet;
+        label = std::max(label, own);
     }
-    if (changesFittedFigure(workload.plan->stack))
-        worst.label = std::max(worst.label, Label::SameFamily);
-    widen(worst.range, data.repeats);
+    std::vector<std::string> notes;
+    const bool isAcross = !keys.empty() && keys.back().reach == Reach::Wan;
+    if (isAcross)
+        notes.emplace_back("no published run crosses datacenters");
+    if (isProfiled)
+        notes.emplace_back("stage times are taken as the plan gives them");
+    if (isAcross || isProfiled || changesFittedFigure(workload.plan->stack))
+        label = std::max(label, ConfidenceLabel::SameFamily);
+    TimeRange range = keys.empty() ? TimeRange{} : rangeOf(data, label, keys.front());
+    if (!isProfiled)
+        addReleases(range, notes, workload);
     Confidence &confidence = metrics.confidence;
-    if (!workload.plan->profile)
-        addReleases(worst, confidence, workload);
-    confidence.label = kLabels[std::size_t(worst.label)];
+    confidence.label = toString(label);
+    confidence.note = joined(notes);
     if (metrics.iterationTime) {
-        confidence.iterationLow = *metrics.iterationTime * (1 + worst.range.low);
-        confidence.iterationHigh = *metrics.iterationTime * (1 + worst.range.high);
+        confidence.iterationLow = *metrics.iterationTime * (1 + range.low);
+        confidence.iterationHigh = *metrics.iterationTime * (1 + range.high);
     }
 }
 
 int evidenceRows(const Evaluation &evaluation, const Catalogue &catalogue)
 {
-    if (!evaluation.plan || evaluation.plan->profile)
+    const std::string &label = evaluation.metrics.confidence.label;
+    const bool isCalibrated = label == toString(ConfidenceLabel::Calibrated);
+    if (!evaluation.plan || evaluation.plan->profile || (!isCalibrated && label != toString(ConfidenceLabel::SameFamily)))
         return 0;
-    const ConfidenceData &data = catalogue.confidence;
-    const int distance = evaluation.metrics.confidence.label == kLabels[std::size_t(Label::SameFamily)] ? 1 : 0;
-    std::vector<bool> isUsed(data.spreads.size());
-    for (const EvidenceKey &key : evidenceKeys(*evaluation.plan, evaluation.model, evaluation.layout, catalogue))
-        markUsed(data, key, distance, isUsed);
+    const std::vector<EvidenceKey> keys = evidenceKeys(*evaluation.plan, evaluation.model, evaluation.layout, catalogue);
     int rows = 0;
-    for (std::size_t i = 0; i < isUsed.size(); ++i)
-        rows += isUsed[i] ? data.spreads[i].rows : 0;
+    for (const Evidence &measured : catalogue.confidence.evidence) {
+        const bool counts = std::ranges::any_of(keys, [&](const EvidenceKey &key) { return evidenceDistance(measured.key, key) <= (isCalibrated ? 0 : 1); });
+        rows += counts ? measured.rows : 0;
+    }
     return rows;
 }
 

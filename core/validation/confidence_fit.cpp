@@ -1,87 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/confidence_fit.h"
 
-#include "core/cost/gemm.h"
 #include "core/plan/plan_io.h"
+#include "core/validation/held_out.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <set>
 
 namespace trainyard {
 
 namespace {
-
-constexpr double kShareOutside = 0.05;   // of the rows, at either end
-/// What plans with measured stage times are off by where no row shows it: our judgement.
-constexpr TimeRange kProfilePrior{-0.05, 0.05};
-
-/// Measured time / predicted time - 1; empty where the metric is neither a time nor a rate of the iteration.
-std::optional<double> timeResidual(const ValidationResult &r)
-{
-    constexpr std::string_view rates[] = {"tokens_per_s", "tokens_per_s_per_gpu", "model_tflops_per_gpu", "mfu", "hfu"};
-    if (!r.predicted || !(*r.predicted > 0))
-        return std::nullopt;
-    if (r.metric == "iteration_time_s")
-        return r.published / *r.predicted - 1;
-    if (std::ranges::find(rates, r.metric) != std::end(rates))
-        return *r.predicted / r.published - 1;
-    return std::nullopt;
-}
-
-/// Nine tenths of the values lie inside, and all of fewer than twenty; the prediction itself always does.
-TimeRange spreadOf(std::vector<double> residuals)
-{
-    if (residuals.empty())
-        return {};
-    std::ranges::sort(residuals);
-    const auto outside = std::size_t(std::floor(kShareOutside * double(residuals.size())));
-    return {std::min(0.0, residuals[outside]), std::max(0.0, residuals[residuals.size() - 1 - outside])};
-}
-
-struct Sample {
-    std::vector<double> fit, test;
-    void add(RowRole role, double residual) { (role == RowRole::Fit ? fit : test).push_back(residual); }
-    [[nodiscard]] int rows() const { return int(fit.size() + test.size()); }
-    [[nodiscard]] TimeRange range() const
-    {
-        const TimeRange a = spreadOf(fit), b = spreadOf(test);
-        return {std::min(a.low, b.low), std::max(a.high, b.high)};
-    }
-};
-
-/// Time of matrix products as layers have them, in seconds.
-double typicalProducts(const GpuSpec &gpu)
-{
-    constexpr std::array<GemmShape, 5> shapes{{{2048, 4096, 4096}, {4096, 3072, 12288}, {8192, 6144, 4096}, {4096, 8192, 8192}, {8192, 12288, 12288}}};
-    double seconds = 0;
-    for (const GemmShape &shape : shapes)
-        seconds += double(gemmTime(gpu, Precision::Bf16, shape).value);
-    return seconds;
-}
-
-/// The curve of GPUs that nobody measured, tried on each that was: measured / assumed - 1, the extremes.
-TimeRange genericKernels(const Catalogue &catalogue)
-{
-    const auto evidence = [](const GpuSpec &gpu) { return gpu.gemm.evidence; };
-    const auto assumed = std::ranges::find(catalogue.gpus, KernelEvidence::SpecSheet, evidence);
-    TimeRange range;
-    if (assumed == catalogue.gpus.end())
-        return range;
-    for (const GpuSpec &gpu : catalogue.gpus) {
-        if (gpu.gemm.evidence != KernelEvidence::Measured)
-            continue;
-        GpuSpec generic = gpu;
-        generic.gemm = assumed->gemm;
-        const double error = typicalProducts(gpu) / typicalProducts(generic) - 1;
-        range = {std::min(range.low, error), std::max(range.high, error)};
-    }
-    return range;
-}
 
 /// The plan whatever the age of its stack.
 std::string agelessPlan(const Plan &plan)
@@ -93,38 +24,10 @@ std::string agelessPlan(const Plan &plan)
     return formatPlan(ageless);
 }
 
-/// Half of what the times of equal plans differ by, the median over all plans that one source measured more than once; what is
-/// known of the releases that were measured is taken off.
-TimeRange repeats(std::span<const ValidationResult> results)
+std::vector<TimedRow> gated(std::vector<TimedRow> rows)
 {
-    std::map<std::pair<std::string, std::string>, std::pair<double, double>> extremes;   // source and plan -> shortest, longest
-    std::map<std::pair<std::string, std::string>, int> counts;
-    for (const ValidationResult &r : results) {
-        const auto residual = timeResidual(r);
-        if (!residual || r.status != RowStatus::Gated)
-            continue;
-        const std::pair key{r.source + " " + r.metric, agelessPlan(*r.plan)};
-        const double factor = 1 + *residual;   // predictions differ by their releases at most
-        auto [found, isNew] = extremes.try_emplace(key, factor, factor);
-        found->second = {std::min(found->second.first, factor), std::max(found->second.second, factor)};
-        ++counts[key];
-    }
-    std::vector<double> halves;
-    for (const auto &[key, ends] : extremes) {
-        if (counts[key] > 1)
-            halves.push_back((ends.second - ends.first) / (ends.second + ends.first));
-    }
-    if (halves.empty())
-        return {};
-    std::ranges::nth_element(halves, halves.begin() + std::ptrdiff_t(halves.size() / 2));
-    const double half = halves[halves.size() / 2];
-    return {-half, half};
-}
-
-bool isBefore(const EvidenceKey &a, const EvidenceKey &b)
-{
-    return std::tie(a.stack, a.architecture, a.gpu, a.precisionBits, a.isMoe, a.reach, a.shardsWeights)
-        < std::tie(b.stack, b.architecture, b.gpu, b.precisionBits, b.isMoe, b.reach, b.shardsWeights);
+    std::erase_if(rows, [](const TimedRow &row) { return row.result->status != RowStatus::Gated; });
+    return rows;
 }
 
 using Json = nlohmann::ordered_json;
@@ -134,65 +37,70 @@ Json figure(double value, const char *source)
     return {std::round(value * 1e3) / 1e3, source};
 }
 
-Json rangeObject(const TimeRange &range, const char *source)
+/// "name": [ one entry a line ].
+std::string listText(const char *name, const std::vector<Json> &entries)
 {
-    return {{"low", figure(range.low, source)}, {"high", figure(range.high, source)}};
+    std::string text = std::string("\"") + name + "\": [\n";
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        text += "  " + entries[i].dump() + (i + 1 < entries.size() ? ",\n" : "\n");
+    return text + "]";
 }
 
 } // namespace
 
-ConfidenceData confidenceData(std::span<const ValidationResult> results, const Catalogue &catalogue)
+double halfOfRepeats(std::span<const ValidationResult> results)
 {
-    std::vector<std::pair<EvidenceKey, Sample>> samples;
-    Sample profiles;
-    std::set<std::pair<std::string, std::string>> counted;   // one figure a row
-    for (const ValidationResult &r : results) {
-        const auto residual = timeResidual(r);
-        if (!residual || r.status != RowStatus::Gated || !counted.insert({r.source, r.id}).second)
-            continue;
-        if (r.plan->profile) {
-            profiles.add(r.role, *residual);
-            continue;
-        }
-        for (const EvidenceKey &key : r.evidence) {
-            auto found = std::ranges::find(samples, key, [](const auto &s) { return s.first; });
-            if (found == samples.end())
-                found = samples.insert(samples.end(), {key, {}});
-            found->second.add(r.role, *residual);
-        }
+    struct Extremes {
+        double least = 0, most = 0;
+        int count = 0;
+    };
+    std::map<std::pair<std::string, std::string>, Extremes> all;   // source and plan; predictions differ by their releases at most
+    for (const TimedRow &row : gated(timedRows(results))) {
+        Extremes &extremes = all[{row.result->source, agelessPlan(*row.result->plan)}];
+        extremes.least = extremes.count == 0 ? row.error : std::min(extremes.least, row.error);
+        extremes.most = extremes.count == 0 ? row.error : std::max(extremes.most, row.error);
+        ++extremes.count;
     }
+    std::vector<double> halves;
+    for (const auto &[key, extremes] : all) {
+        if (extremes.count > 1)
+            halves.push_back((extremes.most - extremes.least) / 2);
+    }
+    if (halves.empty())
+        return 0;
+    std::ranges::nth_element(halves, halves.begin() + std::ptrdiff_t(halves.size() / 2));
+    return halves[halves.size() / 2];
+}
+
+ConfidenceData confidenceData(std::span<const ValidationResult> results, std::span<const ValidationResult> unmeasured)
+{
+    const double narrowest = halfOfRepeats(results);
+    const HeldOutRanges measured(gated(timedRows(results)), narrowest);
+    const HeldOutRanges specSheet(gated(specSheetRows(unmeasured)), narrowest, ConfidenceLabel::SpecSheet);
     ConfidenceData data;
-    for (const auto &[key, sample] : samples)
-        data.spreads.push_back({key, sample.rows(), sample.range()});
-    std::ranges::sort(data.spreads, isBefore, &ResidualSpread::key);
-    data.genericKernels = genericKernels(catalogue);
-    data.repeats = repeats(results);
-    data.profile = profiles.rows() > 0 ? profiles.range() : kProfilePrior;
+    data.evidence = measured.evidence();
+    for (const ConfidenceLabel label : kConfidenceLabels) {
+        const auto ranges = (label == ConfidenceLabel::SpecSheet ? specSheet : measured).rangesOf(label);
+        data.ranges.insert(data.ranges.end(), ranges.begin(), ranges.end());
+    }
     return data;
 }
 
 std::string confidenceJson(const ConfidenceData &data, const std::string &date)
 {
-    const Json sources{
-        {"rows", {{"title", "errors of the published rows of resources/validation, measured / predicted - 1; scripts/validation"}, {"date", date}}},
-        {"kernels", {{"title", "the curve for unmeasured GPUs against the measured curves, on matrix products of transformer layers; scripts/validation"}, {"date", date}}},
-        {"repeats", {{"title", "half of what times of equal plans of one source differ by, median; scripts/validation"}, {"date", date}}},
-        {"profile", {{"title", "rows with measured stage times; without such rows our judgement"}, {"date", date}}}};
-    std::string text = "{\n\"sources\": {\n";
-    for (auto source = sources.begin(); source != sources.end(); ++source)
-        text += "  " + Json(source.key()).dump() + ": " + source.value().dump() + (std::next(source) == sources.end() ? "\n" : ",\n");
-    text += "},\n\"generic_kernels\": " + rangeObject(data.genericKernels, "kernels").dump() + ",\n\"repeats\": "
-        + rangeObject(data.repeats, "repeats").dump() + ",\n\"profile\": "
-        + rangeObject(data.profile, "profile").dump() + ",\n\"spreads\": [\n";
-    for (std::size_t i = 0; i < data.spreads.size(); ++i) {
-        const ResidualSpread &spread = data.spreads[i];
-        Json entry{{"stack", spread.key.stack}, {"gpu", spread.key.gpu}, {"architecture", spread.key.architecture},
-                   {"precision_bits", spread.key.precisionBits}, {"moe", spread.key.isMoe}, {"shards_weights", spread.key.shardsWeights}, {"reach", toString(spread.key.reach)},
-                   {"rows", spread.rows}};
-        entry.update(rangeObject(spread.range, "rows"));
-        text += "  " + entry.dump() + (i + 1 < data.spreads.size() ? ",\n" : "\n");
+    const Json source{{"title", "nine in ten of the published rows of resources/validation, each publication held back in turn: measured / predicted - 1; scripts/validation"}, {"date", date}};
+    std::vector<Json> evidence, ranges;
+    for (const Evidence &e : data.evidence)
+        evidence.push_back({{"stack", e.key.stack}, {"gpu", e.key.gpu}, {"architecture", e.key.architecture}, {"precision_bits", e.key.precisionBits},
+                            {"moe", e.key.isMoe}, {"shards_weights", e.key.shardsWeights}, {"reach", toString(e.key.reach)}, {"rows", e.rows}});
+    for (const LabelRange &r : data.ranges) {
+        Json entry{{"label", toString(r.label)}};
+        if (!r.shardingStack.empty())
+            entry["sharding_stack"] = r.shardingStack;
+        entry.update({{"rows", r.rows}, {"publications", r.publications}, {"low", figure(r.range.low, "held-out")}, {"high", figure(r.range.high, "held-out")}});
+        ranges.push_back(std::move(entry));
     }
-    return text + "]\n}\n";
+    return "{\n\"sources\": {\n  \"held-out\": " + source.dump() + "\n},\n" + listText("ranges", ranges) + ",\n" + listText("evidence", evidence) + "\n}\n";
 }
 
 } // namespace trainyard

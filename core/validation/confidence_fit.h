@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From the errors of validated rows to resources/catalog/confidence.json: how far a measured time lay from the model's, by
-// stack, GPU, precision, experts and network. Pure functions of values.
+// From the errors of validated rows to resources/catalog/confidence.json: what was measured, and how far a measured time lies
+// from the model's, by label. Pure functions of values.
 
 #include "core/catalogue/catalogue.h"
 #include "core/validation/run.h"
@@ -11,9 +11,13 @@
 
 namespace trainyard {
 
-/// Spreads of all gated rows that measured time or a rate, nine tenths of them inside. Fit and test rows are judged apart
-/// and the wider end counts, so that fitted rows cannot hide what the others show.
-[[nodiscard]] ConfidenceData confidenceData(std::span<const ValidationResult> results, const Catalogue &catalogue);
+/// Ranges from rows whose inputs were all published. `unmeasured`: the same rows by withoutMeasuredKernels(); they give the range
+/// of the spec sheet, which stays without one where they are missing.
+[[nodiscard]] ConfidenceData confidenceData(std::span<const ValidationResult> results, std::span<const ValidationResult> unmeasured = {});
+
+/// Half of what the times of equal plans differ by, in ln: the median over all plans that one source measured more than once; what is
+/// known of the releases that were measured is taken off.
+[[nodiscard]] double halfOfRepeats(std::span<const ValidationResult> results);
 
 /// The file's text. `date`: "2026-11".
 [[nodiscard]] std::string confidenceJson(const ConfidenceData &data, const std::string &date);

@@ -54,6 +54,14 @@ Json gateObject(const GateOutcome &outcome)
             {"reached", orNull(outcome.reached)}, {"met", outcome.isMet}};
 }
 
+Json coverageObject(const Coverage &c)
+{
+    if (c.rows == 0)
+        return nullptr;
+    return {{"rows", c.rows}, {"publications", c.publications}, {"inside", c.inside}, {"inside_alike", c.insideAlike},
+            {"interval_score", c.score}, {"interval_score_alike", c.scoreAlike}};
+}
+
 Json rowObject(const ValidationResult &r)
 {
     return {{"source", r.source}, {"group", orNull(r.group)}, {"id", r.id}, {"metric", r.metric}, {"published", r.published},
@@ -65,11 +73,14 @@ Json rowObject(const ValidationResult &r)
 
 std::string validationJson(const Validation &validation)
 {
-    Json json{{"complete", validation.run.isComplete}, {"sources", Json::array()}, {"gates", Json::array()}, {"rows", Json::array()}};
+    Json json{{"complete", validation.run.isComplete}, {"sources", Json::array()}, {"gates", Json::array()}, {"coverage", Json::array()}, {"rows", Json::array()}};
     for (const SourceSummary &source : validation.sources)
         json["sources"].push_back(sourceObject(source));
     for (const GateOutcome &gate : validation.gates)
         json["gates"].push_back(gateObject(gate));
+    for (const LabelCoverage &label : validation.coverage)
+        json["coverage"].push_back({{"label", toString(label.label)}, {"all", coverageObject(label.all)}, {"test", coverageObject(label.test)},
+                                    {"guessed", coverageObject(label.guessed)}});
     for (const ValidationResult &result : validation.run.results)
         json["rows"].push_back(rowObject(result));
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

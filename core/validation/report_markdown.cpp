@@ -59,6 +59,19 @@ void addGates(std::string &text, const std::vector<GateOutcome> &gates)
     }
 }
 
+void addCoverage(std::string &text, const std::vector<LabelCoverage> &coverage)
+{
+    if (coverage.empty())
+        return;
+    text += "\n## Ranges\n\n" + coverageIntroduction() + " How they are made: [model.md](model.md#confidence).\n\n"
+          "| label | rows | n | publications | inside | alike | score | alike |\n|---|---|---:|---:|---:|---:|---:|---:|\n";
+    for (const CoverageLine &shown : coverageLines(coverage)) {
+        const Coverage &c = *shown.coverage;
+        text += line({shown.label, shown.rows, std::to_string(c.rows), std::to_string(c.publications), percentText(c.inside),
+                      percentText(c.insideAlike), plainText(c.score), plainText(c.scoreAlike)});
+    }
+}
+
 void addFit(std::string &text, const std::vector<SourceSummary> &sources)
 {
     const std::string sum = fitText(fitOfAll(sources));
@@ -134,6 +147,7 @@ unless it says so.
     text += kStatisticsHead;
     for (const SourceSummary &source : validation.sources)
         addSummaryLines(text, "`" + source.source + "`", source);
+    addCoverage(text, validation.coverage);
     addFit(text, validation.sources);
     for (const SourceSummary &source : validation.sources)
         addSource(text, validation, source);
@@ -155,7 +169,8 @@ written `a+b`. The plan is merged over `base` (RFC 7396: members replace members
 whole). Also of the file: `title`, `url`, `note`, `role` (`test`, or `fit` where parameters were fitted to the rows). Also
 of a row: `role`, `group` (summarised together), `status` (`gated`, or `guessed` where an input had to be assumed).
 
-In JSON every source has `fit_in_memory` `{ran, judged_too_large}` and every row `fits`. `validate` ends with 2 where no row is left to
+In JSON every source has `fit_in_memory` `{ran, judged_too_large}` and every row `fits`; `coverage` is the table of ranges
+(`inside` and `interval_score`, and both with every publication alike). Rows of your own are judged by the ranges of all built-in ones. `validate` ends with 2 where no row is left to
 compare, with 1 where not one has a prediction.
 )";
 }

@@ -54,6 +54,18 @@ std::string gateTable(const std::vector<GateOutcome> &gates)
     return table.text();
 }
 
+std::string coverageTable(const std::vector<LabelCoverage> &coverage)
+{
+    TextTable table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right},
+                    {"Label", "Rows", "n", "publications", "inside", "alike", "score", "alike"});
+    for (const CoverageLine &line : coverageLines(coverage)) {
+        const Coverage &c = *line.coverage;
+        table.add({line.label, line.rows, std::to_string(c.rows), std::to_string(c.publications), percentText(c.inside), percentText(c.insideAlike),
+                   plainText(c.score), plainText(c.scoreAlike)});
+    }
+    return table.text();
+}
+
 /// Every source with a run that the model holds for too large, and the sum.
 std::string fitLines(const std::vector<SourceSummary> &sources)
 {
@@ -107,6 +119,8 @@ std::string validationTable(const Validation &validation, bool listsEveryRow)
         + summaryTable(validation.sources) + fitLines(validation.sources);
     if (!validation.gates.empty())
         text += "\n" + gateTable(validation.gates);
+    if (!validation.coverage.empty())
+        text += "\n" + coverageIntroduction() + "\n\n" + coverageTable(validation.coverage);
     if (listsEveryRow) {
         std::vector<const ValidationResult *> all;
         for (const ValidationResult &result : results)

@@ -27,9 +27,18 @@ Results blankResults(const RowJob &job)
     for (const PublishedFigure &figure : job.row->published) {
         ValidationResult result{job.set->source, job.row->group, job.row->id, figure.metric, job.row->status, job.row->role,
                                 figure.value, std::nullopt, {}, job.row->note, job.row->plan, {}};
+        result.publication = publicationOf(*job.set);
         results.push_back(std::move(result));
     }
     return results;
+}
+
+bool hasMeasuredKernels(std::span<const EvidenceKey> evidence, const Catalogue &catalogue)
+{
+    return std::ranges::all_of(evidence, [&](const EvidenceKey &key) {
+        const GpuSpec *gpu = catalogue.gpu(key.gpu);
+        return gpu && gpu->gemm.evidence != KernelEvidence::SpecSheet;
+    });
 }
 
 std::string blockingProblem(const Evaluation &evaluation)
@@ -56,9 +65,11 @@ Results evaluateRow(const RowJob &job, const Catalogue &catalogue, EvaluationWor
     const std::vector<Metric> values = metricValues(**evaluation, names);
     const std::string problem = blockingProblem(**evaluation);
     const std::vector<EvidenceKey> evidence = evidenceKeys(*job.row->plan, (*evaluation)->model, (*evaluation)->layout, catalogue);
+    const bool isMeasured = hasMeasuredKernels(evidence, catalogue);
     for (std::size_t i = 0; i < results.size(); ++i) {
         results[i].predicted = values[i];
         results[i].evidence = evidence;
+        results[i].hasMeasuredKernels = isMeasured;
         if ((*evaluation)->metrics.memory)
             results[i].fits = (*evaluation)->metrics.memory->fits;
         results[i].problem = !values[i] && problem.empty() ? "this metric does not apply to the plan" : problem;
@@ -102,6 +113,31 @@ ValidationRun runRows(std::span<const RowSet> sets, const Catalogue &catalogue, 
         std::ranges::move(row, std::back_inserter(run.results));
     }
     return run;
+}
+
+std::string publicationOf(const RowSet &set)
+{
+    constexpr std::string_view host = "github.com/";
+    const std::size_t at = set.url.find(host);
+    if (at == std::string::npos)
+        return set.url.empty() ? set.source : set.url;
+    const std::size_t owner = set.url.find('/', at + host.size());
+    return set.url.substr(0, owner == std::string::npos ? owner : set.url.find('/', owner + 1));
+}
+
+Catalogue withoutMeasuredKernels(Catalogue catalogue)
+{
+    const auto found = std::ranges::find(catalogue.gpus, KernelEvidence::SpecSheet, [](const GpuSpec &gpu) { return gpu.gemm.evidence; });
+    if (found == catalogue.gpus.end())
+        return catalogue;
+    const GpuSpec unmeasured = *found;
+    for (GpuSpec &gpu : catalogue.gpus) {
+        for (GemmCurve GpuSpec::*curve : {&GpuSpec::gemm, &GpuSpec::gemmFp8, &GpuSpec::gemmBlock8, &GpuSpec::gemmFp4, &GpuSpec::grouped,
+                                          &GpuSpec::groupedFp8, &GpuSpec::groupedBlock8, &GpuSpec::groupedFp4})
+            gpu.*curve = unmeasured.*curve;
+        gpu.attention = unmeasured.attention;
+    }
+    return catalogue;
 }
 
 } // namespace trainyard

@@ -24,6 +24,8 @@ struct ValidationResult {              // one published figure of one row
     PlanPtr plan;
     std::vector<EvidenceKey> evidence; // what it was measured on; empty where nothing was predicted
     std::optional<bool> fits = {};     // whether the model sees the plan fit in memory; empty where it says nothing of memory
+    std::string publication = {};      // publicationOf() its source
+    bool hasMeasuredKernels = true;    // of every GPU in use, or of a relative
     /// predicted / published - 1: positive where the model says more than was measured.
     [[nodiscard]] std::optional<double> error() const
     {
@@ -44,5 +46,12 @@ struct ValidationRun {
 
 /// Evaluates every row, metrics only. A row that cannot be evaluated is a result, with its problem.
 [[nodiscard]] ValidationRun runRows(std::span<const RowSet> sets, const Catalogue &catalogue, const RunOptions &options = {});
+
+/// What a source was published in: sources of one paper or one repository share their clusters and authors, so that the
+/// others say less of a new one than they seem to.
+[[nodiscard]] std::string publicationOf(const RowSet &set);
+
+/// The catalogue as if nobody had measured a kernel: every GPU by the curves of those that nobody did measure.
+[[nodiscard]] Catalogue withoutMeasuredKernels(Catalogue catalogue);
 
 } // namespace trainyard

@@ -27,9 +27,10 @@ std::string twoDigits(double value)
 
 } // namespace
 
-Validation summarised(std::span<const RowSet> sets, ValidationRun run, std::span<const Gate> gates)
+Validation summarised(std::span<const RowSet> sets, ValidationRun run, std::span<const Gate> gates, std::vector<LabelCoverage> coverage)
 {
     Validation validation;
+    validation.coverage = std::move(coverage);
     validation.sources = summarise(sets, run.results);
     validation.gates = gateOutcomes(gates, run.results);
     validation.run = std::move(run);
@@ -132,6 +133,25 @@ std::string verdictText(const GateOutcome &outcome)
 std::string gateText(const Gate &gate)
 {
     return gate.title + (gate.role ? std::string(", ") + toString(*gate.role) + " rows" : "");
+}
+
+std::string coverageIntroduction()
+{
+    return "Ranges of the confidence label: nine in ten rows should lie inside, each publication held back while its label and range are read from the others.\n"
+           "Score: the width in ln of time and 20 times what lies outside; lower is better. Alike: every publication weighs the same.";
+}
+
+std::vector<CoverageLine> coverageLines(std::span<const LabelCoverage> coverage)
+{
+    std::vector<CoverageLine> lines;
+    for (const LabelCoverage &label : coverage) {
+        const std::pair<const char *, const Coverage *> counts[] = {{"all", &label.all}, {"test", &label.test}, {"guessed", &label.guessed}};
+        for (const auto &[rows, count] : counts) {
+            if (count->rows > 0)
+                lines.push_back({toString(label.label), rows, count});
+        }
+    }
+    return lines;
 }
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 // A validation for people and programs: JSON with the names of docs/validation.md, CSV, a table for a terminal, Markdown.
 // Pure functions of values; texts end in a newline.
 
+#include "core/validation/coverage.h"
 #include "core/validation/gates.h"
 
 #include <string>
@@ -13,10 +14,12 @@ struct Validation {
     ValidationRun run;
     std::vector<SourceSummary> sources;
     std::vector<GateOutcome> gates;
+    std::vector<LabelCoverage> coverage;   // of the confidence label's ranges; empty where nobody asked
 };
 
 /// The run with its summaries and what it says of the gates.
-[[nodiscard]] Validation summarised(std::span<const RowSet> sets, ValidationRun run, std::span<const Gate> gates);
+[[nodiscard]] Validation summarised(std::span<const RowSet> sets, ValidationRun run, std::span<const Gate> gates,
+                                    std::vector<LabelCoverage> coverage = {});
 
 [[nodiscard]] std::string validationJson(const Validation &validation);
 /// One line a published figure.
@@ -43,6 +46,14 @@ struct Validation {
 [[nodiscard]] std::string reachedText(const GateOutcome &outcome);
 /// "met", "missed, 2 rows failed", "no rows"; of an aim or of rows with assumed inputs that it is one.
 [[nodiscard]] std::string verdictText(const GateOutcome &outcome);
+/// How the ranges were tried, in two sentences.
+[[nodiscard]] std::string coverageIntroduction();
+struct CoverageLine {
+    std::string label, rows;       // "same family"; "all", "test" or "guessed"
+    const Coverage *coverage = nullptr;
+};
+/// What a table shows of the coverage, in its order; lines without rows are left out.
+[[nodiscard]] std::vector<CoverageLine> coverageLines(std::span<const LabelCoverage> coverage);
 /// Title and which rows count: "Megatron-Bridge, dense, test rows".
 [[nodiscard]] std::string gateText(const Gate &gate);
 

@@ -14,7 +14,7 @@ namespace trainyard {
 [[nodiscard]] QString confidenceText(const Metrics &metrics);
 /// What a label means, in one sentence; empty for an unknown one.
 [[nodiscard]] QString meaningOf(const std::string &label);
-/// The meaning, how many published rows the range rests on and what would narrow it: for a tooltip. `rows` 0: nothing is said of them.
+/// The meaning, how many published rows make the label and what would narrow it: for a tooltip. `rows` 0: nothing is said of them.
 [[nodiscard]] QString basisText(const Confidence &confidence, int rows);
 /// From 3, calibrated, to 0, spec sheet and unknown labels.
 [[nodiscard]] int trustLevel(const std::string &label);

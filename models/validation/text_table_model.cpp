@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/validation/text_table_model.h"
 
+#include "core/report/number_text.h"
+
 #include <utility>
 
 namespace trainyard {
@@ -65,6 +67,19 @@ TextRows gateTable(const ValidatedRows &rows)
         table.lines.push_back({{text(gateText(outcome.gate)), QStringLiteral("%L1").arg(outcome.n), statisticText(outcome.gate.statistic),
                                 text(limitText(outcome.gate)), text(reachedText(outcome)), text(verdictText(outcome))},
                                toneOf(verdictOf(outcome)), sourceIndex(rows, outcome.gate.source), {}});
+    }
+    return table;
+}
+
+TextRows coverageTable(const ValidatedRows &rows)
+{
+    TextRows table{{TextTableModel::tr("Label"), TextTableModel::tr("Rows"), TextTableModel::tr("Count"), TextTableModel::tr("Publications"),
+                     TextTableModel::tr("Inside"), TextTableModel::tr("Publications alike"), TextTableModel::tr("Score"), TextTableModel::tr("Publications alike")}, {}};
+    for (const CoverageLine &line : coverageLines(rows.validation.coverage)) {
+        const Coverage &c = *line.coverage;
+        table.lines.push_back({{text(line.label), text(line.rows), QStringLiteral("%L1").arg(c.rows), QStringLiteral("%L1").arg(c.publications),
+                                text(percentText(c.inside)), text(percentText(c.insideAlike)), text(plainText(c.score)), text(plainText(c.scoreAlike))},
+                               Tone::Plain, -1, text(coverageIntroduction())});
     }
     return table;
 }

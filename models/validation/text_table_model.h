@@ -41,6 +41,8 @@ private:
 
 /// What the model has to reach, and whether it does.
 [[nodiscard]] TextRows gateTable(const ValidatedRows &rows);
+/// Whether the ranges of the confidence label hold, label by label.
+[[nodiscard]] TextRows coverageTable(const ValidatedRows &rows);
 /// Published rows that are not used, and why.
 [[nodiscard]] TextRows leftOutTable(const ValidatedRows &rows);
 /// One line a fault of a file of rows: where, what, and what would be right.

@@ -63,7 +63,8 @@ void ValidationRunner::run(const QString &file)
             progress->done = int(done);
         }});
         found->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        found->validation = summarised(found->sets, std::move(run), builtinGates());
+        std::vector<LabelCoverage> coverage = coverageOf(run, file.isEmpty() ? RowsOrigin::Builtin : RowsOrigin::Own, catalogue, stop);
+        found->validation = summarised(found->sets, std::move(run), builtinGates(), std::move(coverage));
         if (file.isEmpty())
             found->leftOut = leftOutRows();
         return found;

@@ -38,9 +38,9 @@ QSplitter *splitter(Qt::Orientation orientation, const QString &name, QWidget *p
 
 ValidationPage::ValidationPage(ValidationRunner &runner, QWidget *parent)
     : QWidget(parent), header(new ValidationHeader(this)), summary(new EvidenceTable(tr("Errors by source"), SummaryModel::Metric)),
-      gates(new EvidenceTable(tr("Gates"), 0)), leftOut(new EvidenceTable(tr("Rows that are left out"), 2)), scatter(new ScatterCard), rows(new RowsPanel),
+      gates(new EvidenceTable(tr("Gates"), 0)), ranges(new EvidenceTable(tr("Ranges of the confidence label"), 0)), leftOut(new EvidenceTable(tr("Rows that are left out"), 2)), scatter(new ScatterCard), rows(new RowsPanel),
       m_runner(runner), m_summary(new SummaryModel(this)), m_summaryOrder(new QSortFilterProxyModel(this)), m_gates(new TextTableModel(this)),
-      m_leftOut(new TextTableModel(this)), m_rowsSplit(splitter(Qt::Vertical, tr("Summary and rows"), this)),
+      m_ranges(new TextTableModel(this)), m_leftOut(new TextTableModel(this)), m_rowsSplit(splitter(Qt::Vertical, tr("Summary and rows"), this)),
       m_topSplit(splitter(Qt::Horizontal, tr("Summary and plot"), this)), m_upper(new TabbedCard(tr("Summary"))), m_lower(new TabbedCard(tr("Details")))
 {
     m_summaryOrder->setSourceModel(m_summary);
@@ -50,6 +50,7 @@ ValidationPage::ValidationPage(ValidationRunner &runner, QWidget *parent)
     summary->setSortingEnabled(true);
     summary->sortByColumn(-1, Qt::AscendingOrder);
     gates->setModel(m_gates);
+    ranges->setModel(m_ranges);
     leftOut->setModel(m_leftOut);
     arrange();
     connectRunner();
@@ -63,6 +64,7 @@ void ValidationPage::arrange()
 {
     m_upper->addTab(summary, tr("Sources"));
     m_upper->addTab(gates, tr("Gates"));
+    m_upper->addTab(ranges, tr("Ranges"));
     m_lower->addTab(rows, tr("Rows"));
     m_lower->addTab(leftOut, tr("Left out"));
     m_topSplit->addWidget(m_upper);
@@ -142,6 +144,7 @@ void ValidationPage::showResult(const ValidatedRowsPtr &result)
 {
     m_summary->setRows(result);
     m_gates->setTable(result ? gateTable(*result) : TextRows());
+    m_ranges->setTable(result ? coverageTable(*result) : TextRows());
     m_leftOut->setTable(result ? leftOutTable(*result) : TextRows());
     scatter->setRows(result, rows->filter());
     rows->setRows(result);

@@ -26,7 +26,7 @@ public:
     explicit ValidationPage(ValidationRunner &runner, QWidget *parent = nullptr);
 
     ValidationHeader *const header;
-    EvidenceTable *const summary, *const gates, *const leftOut;
+    EvidenceTable *const summary, *const gates, *const ranges, *const leftOut;
     ScatterCard *const scatter;
     RowsPanel *const rows;
 
@@ -56,7 +56,7 @@ private:
     ValidationRunner &m_runner;
     SummaryModel *m_summary;
     QSortFilterProxyModel *m_summaryOrder;
-    TextTableModel *m_gates, *m_leftOut;
+    TextTableModel *m_gates, *m_ranges, *m_leftOut;
     QSplitter *m_rowsSplit, *m_topSplit;
     TabbedCard *m_upper, *m_lower;
     bool m_isArranged = false, m_hasFaults = false, m_wasStopped = false;

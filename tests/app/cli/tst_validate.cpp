@@ -74,6 +74,14 @@ private slots:
                     QVERIFY2(statistics.contains(name), name);
             }
         }
+        QCOMPARE(all["coverage"].size(), 4u);
+        for (const json &label : all["coverage"]) {
+            const json counted = label["all"];
+            QVERIFY(label["label"].is_string() && counted["rows"].get<int>() >= counted["publications"].get<int>());
+            for (const char *share : {"inside", "inside_alike"})
+                QVERIFY(counted[share].get<double>() > 0 && counted[share].get<double>() <= 1);
+            QVERIFY(counted["interval_score"].get<double>() > 0);
+        }
         QVERIFY(!all["rows"].empty());
         for (const json &row : all["rows"]) {
             QVERIFY(row["id"].is_string() && row["metric"].is_string() && row["published"].is_number());
@@ -96,6 +104,17 @@ private slots:
         QVERIFY(std::abs(time["mean_abs_error"].get<double>() - 0.1) < 1e-6);
         QVERIFY(std::abs(time["bias"].get<double>() - 0.1) < 1e-6);
         QVERIFY(std::abs(all["rows"][0]["error"].get<double>() - 0.2) < 1e-6);
+    }
+
+    void rangesAreJudgedOnAnySourceAlone()
+    {
+        // The rows of a source get the same ranges alone as among all: its publication is held back either way.
+        const json one = json::parse(run(words("--format json --source simumax_b200")).out);
+        QCOMPARE(one["coverage"][0]["label"].get<std::string>(), std::string("same family"));
+        QCOMPARE(one["coverage"][0]["all"]["rows"].get<int>(), 22);
+        QCOMPARE(one["coverage"][0]["all"]["publications"].get<int>(), 1);
+        const Answer table = run(words("--source simumax_b200"));
+        QVERIFY(table.out.find("held back") != std::string::npos && table.out.find("same family") != std::string::npos);
     }
 
     void tableAndCsvListTheRows()

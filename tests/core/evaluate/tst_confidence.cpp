@@ -3,7 +3,6 @@
 
 #include "core/evaluate/confidence.h"
 #include "core/evaluate/evaluate.h"
-#include "core/validation/confidence_fit.h"
 
 #include <QTest>
 
@@ -28,19 +27,35 @@ Plan planOn(const std::string &gpu, int nodes = 1)
     return plan;
 }
 
+Plan acrossTwoDatacenters()
+{
+    Plan plan = planOn("a100-sxm-80gb");
+    plan.cluster.datacenters.push_back({.id = "b", .pools = {{.id = "q", .gpu = "a100-sxm-80gb", .nodes = 1}}});
+    plan.cluster.wanLinks = {{.between = {"a", "b"}, .rttMs = 20, .capacityGbps = 100}};
+    plan.parallelism.data = 16;
+    return plan;
+}
+
+/// A range of its own for each label, so that it tells which was read; for sharded weights under fsdp another.
+const std::vector<LabelRange> kRanges{{ConfidenceLabel::Calibrated, "", 10, 3, {-0.1, 0.05}},
+                                      {ConfidenceLabel::SameFamily, "", 10, 3, {-0.2, 0.1}},
+                                      {ConfidenceLabel::SameFamily, "fsdp", 10, 3, {-0.15, 0.25}},
+                                      {ConfidenceLabel::Extrapolated, "", 10, 3, {-0.3, 0.4}},
+                                      {ConfidenceLabel::SpecSheet, "", 10, 3, {-0.4, 0.6}}};
+
 struct Answer {
     std::string label;
     double low = 0, high = 0;      // relative to the iteration
-    int rows = 0;                  // that it rests on
+    int rows = 0;                  // that make the label
     std::string note;
 };
 
-Answer confidenceOf(Plan plan, std::vector<ResidualSpread> spreads, std::vector<StackRelease> releases = {})
+Answer confidenceOf(Plan plan, std::vector<Evidence> measured, std::vector<StackRelease> releases = {})
 {
     Catalogue catalogue = builtinCatalogue();
     for (StackSpec &stack : catalogue.stacks)
         stack.releases = stack.id == "megatron-core" ? releases : std::vector<StackRelease>{};
-    catalogue.confidence = {.spreads = std::move(spreads), .genericKernels = {-0.5, 0.25}, .profile = {-0.07, 0.06}};
+    catalogue.confidence = {std::move(measured), kRanges};
     EvaluationWorkspace workspace;
     const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(plan)), catalogue, workspace, {}, {.keepTimeline = false});
     if (!evaluation)
@@ -68,77 +83,66 @@ class TstConfidence : public QObject {
 private slots:
     void measuredOnThisGpuAndStackIsCalibrated()
     {
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{onA100(), 10, {-0.1, 0.05}}, {onA100("fsdp"), 10, {-0.3, 0.3}}}),
-                       "calibrated", -0.1, 0.05);
+        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{onA100(), 10}, {onA100("fsdp"), 10}}), "calibrated", -0.1, 0.05);
     }
 
     void twoRowsAreNoCalibration()
     {
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{onA100(), 2, {-0.1, 0.05}}}), "same family", -0.1, 0.05);
+        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{onA100(), 2}}), "same family", -0.2, 0.1);
     }
 
     void anotherStackOrASisterChipIsOfTheFamily()
     {
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{onA100("fsdp"), 10, {-0.2, 0.1}}}), "same family", -0.2, 0.1);
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-40gb"), {{onA100(), 10, {-0.2, 0.1}}}), "same family", -0.2, 0.1);
+        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{onA100("fsdp"), 10}}), "same family", -0.2, 0.1);
+        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-40gb"), {{onA100(), 10}}), "same family", -0.2, 0.1);
     }
 
-    void theRangeHoldsAllThatWasSeenInTheFamily()
+    void anotherArchitectureOrTwoDifferencesAreExtrapolated()
     {
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-40gb"), {{onA100(), 10, {-0.2, 0.1}}, {onA100("megatron-core", Reach::Fabric), 10, {-0.05, 0.4}}}),
-                       "same family", -0.2, 0.4);
-    }
-
-    void anotherArchitectureIsExtrapolatedFromTheNearestRows()
-    {
-        const ResidualSpread nearer{onA100(), 10, {-0.2, 0.1}}, further{onA100("fsdp"), 10, {-0.1, 0.3}};
-        COMPARE_ANSWER(confidenceOf(planOn("h100-sxm-80gb"), {nearer, further}), "extrapolated", -0.2, 0.1);
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-40gb"), {further}), "extrapolated", -0.1, 0.3);   // two differences
-    }
-
-    void aBorrowedRangeRestsOnTenRows()
-    {
-        const ResidualSpread nearer{onA100(), 9, {-0.2, 0.1}}, further{onA100("fsdp"), 10, {-0.1, 0.3}};
-        COMPARE_ANSWER(confidenceOf(planOn("h100-sxm-80gb"), {nearer, further}), "extrapolated", -0.2, 0.3);
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-40gb"), {nearer, further}), "same family", -0.2, 0.3);
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {nearer, further}), "calibrated", -0.2, 0.1);   // its own
+        COMPARE_ANSWER(confidenceOf(planOn("h100-sxm-80gb"), {{onA100(), 10}}), "extrapolated", -0.3, 0.4);
+        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-40gb"), {{onA100("fsdp"), 10}}), "extrapolated", -0.3, 0.4);
     }
 
     void aGpuThatNobodyMeasuredRestsOnItsSpecSheet()
     {
-        // kernels come on top: (1 - 0.2)(1 - 0.5) - 1 and (1 + 0.1)(1 + 0.25) - 1
-        COMPARE_ANSWER(confidenceOf(planOn("v100-sxm-32gb"), {{onA100(), 10, {-0.2, 0.1}}}), "spec sheet", -0.6, 0.375);
+        COMPARE_ANSWER(confidenceOf(planOn("v100-sxm-32gb"), {{onA100(), 10}}), "spec sheet", -0.4, 0.6);
     }
 
     void rowsOnOneNodeSayLittleOfANetwork()
     {
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb", 4), {{onA100(), 10, {-0.2, 0.1}}}), "same family", -0.2, 0.1);
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb", 4), {{onA100("megatron-core", Reach::Fabric), 10, {-0.2, 0.1}}}), "calibrated", -0.2, 0.1);
-        // rows over a network cover one node, unless that was measured too
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{onA100("megatron-core", Reach::Fabric), 10, {-0.2, 0.1}}}), "calibrated", -0.2, 0.1);
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{onA100(), 10, {-0.1, 0.3}}, {onA100("megatron-core", Reach::Fabric), 10, {-0.2, 0.1}}}),
-                       "calibrated", -0.1, 0.3);
+        const Evidence overFabric{onA100("megatron-core", Reach::Fabric), 10};
+        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb", 4), {{onA100(), 10}}).label, std::string("same family"));
+        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb", 4), {overFabric}).label, std::string("calibrated"));
+        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), {overFabric}).label, std::string("calibrated"));   // which covers one node
     }
 
     void precisionAndExpertsCountToo()
     {
         Plan fp32 = planOn("a100-sxm-80gb");
         fp32.workload.precision = Precision::Fp32;
-        COMPARE_ANSWER(confidenceOf(fp32, {{onA100(), 10, {-0.2, 0.1}}}), "same family", -0.2, 0.1);
+        QCOMPARE(confidenceOf(fp32, {{onA100(), 10}}).label, std::string("same family"));
         EvidenceKey moe = onA100();
         moe.isMoe = true;
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{moe, 10, {-0.2, 0.1}}}), "same family", -0.2, 0.1);
+        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), {{moe, 10}}).label, std::string("same family"));
     }
 
-    void rowsWithShardedWeightsSayLessOfPlansWithout()
+    void howOneStackShardsWeightsSaysNothingOfOthers()
     {
-        EvidenceKey sharded = onA100();
+        EvidenceKey sharded = onA100("deepspeed");
         sharded.shardsWeights = true;
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{sharded, 10, {-0.2, 2.5}}}), "same family", -0.2, 2.5);
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), {{sharded, 10, {-0.2, 2.5}}, {onA100(), 10, {-0.1, 0.1}}}), "calibrated", -0.1, 0.1);
         Plan zero3 = planOn("a100-sxm-80gb");
         zero3.parallelism.zeroStage = 3;
-        COMPARE_ANSWER(confidenceOf(zero3, {{sharded, 10, {-0.2, 2.5}}}), "calibrated", -0.2, 2.5);
+        zero3.stack.name = "deepspeed";
+        QCOMPARE(confidenceOf(zero3, {{sharded, 10}}).label, std::string("calibrated"));
+        Plan whole = zero3;
+        whole.parallelism.zeroStage = 1;
+        QCOMPARE(confidenceOf(whole, {{sharded, 10}}).label, std::string("extrapolated"));
+        Plan other = zero3;
+        other.stack.name = "fsdp";
+        QCOMPARE(confidenceOf(other, {{sharded, 10}}).label, std::string("extrapolated"));
+        // whole weights say something of sharded ones under the same stack, which then has a range of its own
+        Plan fsdp = other;
+        COMPARE_ANSWER(confidenceOf(fsdp, {{onA100("fsdp"), 10}}), "same family", -0.15, 0.25);
     }
 
     void theWeakestGpuDecides()
@@ -146,37 +150,55 @@ private slots:
         Plan plan = planOn("a100-sxm-80gb");
         plan.cluster.datacenters[0].pools.push_back({.id = "q", .gpu = "v100-sxm-32gb", .nodes = 1});
         plan.parallelism.data = 16;
-        QCOMPARE(QString::fromStdString(confidenceOf(plan, {{onA100("megatron-core", Reach::Fabric), 10, {-0.2, 0.1}}}).label), QStringLiteral("spec sheet"));
+        COMPARE_ANSWER(confidenceOf(plan, {{onA100("megatron-core", Reach::Fabric), 10}}), "spec sheet", -0.4, 0.6);
     }
 
-    void measuredStageTimesAreCalibrated()
+    void stageTimesOfAPlanItselfAreNoCalibration()
     {
-        Plan plan = planOn("v100-sxm-32gb");
+        // No published run tells whether they were measured or made up.
+        Plan plan = planOn("a100-sxm-80gb");
         plan.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
-        COMPARE_ANSWER(confidenceOf(plan, {}), "calibrated", -0.07, 0.06);
+        COMPARE_ANSWER(confidenceOf(plan, {{onA100(), 10}}), "same family", -0.2, 0.1);
+        const Answer told = confidenceOf(plan, {{onA100(), 10}});
+        QCOMPARE(told.note, std::string("stage times are taken as the plan gives them"));
+        QCOMPARE(told.rows, 0);
+        // The kernels of its GPU are not asked; that nothing like the plan was measured still counts.
+        Plan unmeasured = planOn("v100-sxm-32gb");
+        unmeasured.profile = plan.profile;
+        COMPARE_ANSWER(confidenceOf(unmeasured, {{onA100(), 10}}), "extrapolated", -0.3, 0.4);
+    }
+
+    void aPlanAcrossDatacentersIsNotCalibrated()
+    {
+        COMPARE_ANSWER(confidenceOf(acrossTwoDatacenters(), {{onA100("megatron-core", Reach::Fabric), 10}}), "same family", -0.2, 0.1);
+        QCOMPARE(confidenceOf(acrossTwoDatacenters(), {{onA100("megatron-core", Reach::Fabric), 10}}).note, std::string("no published run crosses datacenters"));
+        Plan profiled = acrossTwoDatacenters();
+        profiled.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
+        QCOMPARE(confidenceOf(profiled, {{onA100("megatron-core", Reach::Fabric), 10}}).label, std::string("same family"));
+        QCOMPARE(confidenceOf(profiled, {{onA100("megatron-core", Reach::Wan), 10}}).label, std::string("same family"));
     }
 
     void aPlanThatNamesNoReleaseMayRunAnyOfThem()
     {
-        const std::vector<ResidualSpread> spreads{{onA100(), 10, {-0.1, 0.05}}};
+        const std::vector<Evidence> measured{{onA100(), 10}};
         const std::vector<StackRelease> releases{{"1.0", 1.2, 9, 2, 2}, {"2.0", 0.8, 9, 2, 2}, {"3.0", 0.1, 9, 0, 2}};
         // 0.9 * 0.8 - 1 and 1.05 * 1.2 - 1; of 3.0 no plan without experts tells
-        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), spreads, releases), "calibrated", -0.28, 0.26);
-        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), spreads, releases).note,
+        COMPARE_ANSWER(confidenceOf(planOn("a100-sxm-80gb"), measured, releases), "calibrated", -0.28, 0.26);
+        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), measured, releases).note,
                  std::string("releases of this stack lie 50 % apart; name stack.release"));   // 1.2 / 0.8
         Plan named = planOn("a100-sxm-80gb");
         named.stack.release = "2.0";
-        COMPARE_ANSWER(confidenceOf(named, spreads, releases), "calibrated", -0.1, 0.05);
-        QVERIFY(confidenceOf(named, spreads, releases).note.empty());
+        COMPARE_ANSWER(confidenceOf(named, measured, releases), "calibrated", -0.1, 0.05);
+        QVERIFY(confidenceOf(named, measured, releases).note.empty());
         // another stack, whose releases nobody compared, says nothing of them
         Plan other = planOn("a100-sxm-80gb");
         other.stack.name = "fsdp";
-        COMPARE_ANSWER(confidenceOf(other, spreads, releases), "same family", -0.1, 0.05);
-        QVERIFY(confidenceOf(other, spreads, releases).note.empty());
-        // nor do measured stage times leave anything open
-        Plan measured = planOn("a100-sxm-80gb");
-        measured.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
-        COMPARE_ANSWER(confidenceOf(measured, {}, releases), "calibrated", -0.07, 0.06);
+        COMPARE_ANSWER(confidenceOf(other, measured, releases), "same family", -0.2, 0.1);
+        QVERIFY(confidenceOf(other, measured, releases).note.empty());
+        // nor do stage times of the plan's own leave anything open
+        Plan profiled = planOn("a100-sxm-80gb");
+        profiled.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
+        COMPARE_ANSWER(confidenceOf(profiled, measured, releases), "same family", -0.2, 0.1);
     }
 
     void aReleaseThatNoPlanTellsFromOthersMayBeAsTheyAre()
@@ -184,72 +206,27 @@ private slots:
         Plan named = planOn("a100-sxm-80gb");
         named.stack.release = "1.5";   // taken to be as 1.0, and predicted so: 0.9 * 0.8 / 1.2 - 1, and 1.05 * 1.2 / 1.2 - 1
         const std::vector<StackRelease> releases{{"1.0", 1.2, 9, 2, 2}, {"1.5", 1.2, 9, 0, 2}, {"2.0", 0.8, 9, 2, 2}};
-        const Answer a = confidenceOf(named, {{onA100(), 10, {-0.1, 0.05}}}, releases);
+        const Answer a = confidenceOf(named, {{onA100(), 10}}, releases);
         QVERIFY2(std::abs(a.low - -0.4) < 1e-9 && std::abs(a.high - 0.05) < 1e-9, qPrintable(QStringLiteral("%1 %2").arg(a.low).arg(a.high)));
         QCOMPARE(a.note, std::string("no plan tells the time of release 1.5 from others; releases of this stack lie 50 % apart"));
     }
 
-    void aLabelTellsOnHowManyRowsItRests()
+    void aLabelTellsWhichRowsMakeIt()
     {
-        const ResidualSpread own{onA100(), 9, {-0.1, 0.05}}, wider{onA100("megatron-core", Reach::Fabric), 7, {-0.1, 0.1}}, other{onA100("fsdp"), 10, {-0.3, 0.3}};
-        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), {own, wider, other}).rows, 9);    // calibrated: its own alone
-        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), {wider, other}).rows, 7);         // rows over a network cover one node
-        QCOMPARE(confidenceOf(planOn("a100-sxm-40gb"), {own, wider}).rows, 9 + 7);       // all of the family
-        QCOMPARE(confidenceOf(planOn("h100-sxm-80gb"), {own, other}).rows, 9 + 10);      // further until ten are together
-        Plan measured = planOn("v100-sxm-32gb");
-        measured.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
-        QCOMPARE(confidenceOf(measured, {own}).rows, 0);
+        const Evidence own{onA100(), 9}, wider{onA100("megatron-core", Reach::Fabric), 7}, other{onA100("fsdp"), 10};
+        QCOMPARE(confidenceOf(planOn("a100-sxm-80gb"), {own, wider, other}).rows, 9 + 7);   // calibrated: of its own kind alone
+        QCOMPARE(confidenceOf(planOn("a100-sxm-40gb"), {own, wider, other}).rows, 9 + 7);   // a sister; another stack is two steps off
+        QCOMPARE(confidenceOf(planOn("h100-sxm-80gb"), {own, other}).rows, 0);              // nothing resembles it
     }
 
-    void nineTenthsOfTheRowsLieInsideARange()
+    void theRangesBehindTheLabelsAreBuiltIn()
     {
-        // measured / predicted - 1 from -0.20 to +0.20 in 41 steps: two rows outside on either side
-        std::vector<ValidationResult> results;
-        const auto plan = std::make_shared<const Plan>(planOn("a100-sxm-80gb"));
-        for (int i = 0; i <= 40; ++i)
-            results.push_back({.source = "s", .group = {}, .id = std::to_string(i), .metric = "iteration_time_s", .published = 0.8 + 0.01 * i,
-                               .predicted = 1.0, .problem = {}, .note = {}, .plan = plan, .evidence = {onA100()}});
-        const ConfidenceData data = confidenceData(results, builtinCatalogue());
-        QCOMPARE(data.spreads.size(), 1u);
-        QCOMPARE(data.spreads[0].rows, 41);
-        QVERIFY(std::abs(data.spreads[0].range.low - -0.18) < 1e-9);
-        QVERIFY(std::abs(data.spreads[0].range.high - 0.18) < 1e-9);
-    }
-
-    void aRateCountsAsItsTimeAndGuessedRowsDoNot()
-    {
-        const auto plan = std::make_shared<const Plan>(planOn("a100-sxm-80gb"));
-        ValidationResult rate{.source = "s", .group = {}, .id = "r", .metric = "tokens_per_s", .published = 100, .predicted = 125.0,
-                              .problem = {}, .note = {}, .plan = plan, .evidence = {onA100()}};
-        ValidationResult guess = rate;
-        guess.id = "g";
-        guess.status = RowStatus::Guessed;
-        guess.predicted = 1000.0;
-        const ConfidenceData data = confidenceData(std::vector{rate, guess}, builtinCatalogue());
-        // 100 tokens/s where 125 were predicted: the iteration took 125 / 100 of the predicted time
-        QVERIFY(std::abs(data.spreads.at(0).range.high - 0.25) < 1e-9);
-        QCOMPARE(data.spreads[0].rows, 1);
-    }
-
-    void equalPlansUnderTwoReleasesAreRepeats()
-    {
-        // Predicted times differ by what is known of the releases: 0.99 and 1.01 of the measured ones remain, half of it is 0.01.
-        std::vector<ValidationResult> results;
-        for (const char *release : {"1.0", "2.0"}) {
-            Plan plan = planOn("a100-sxm-80gb");
-            plan.stack.release = release;
-            const bool isOld = plan.stack.release == "1.0";
-            results.push_back({.source = "s", .group = {}, .id = release, .metric = "iteration_time_s", .published = isOld ? 2.02 : 0.99,
-                               .predicted = isOld ? 2.0 : 1.0, .problem = {}, .note = {}, .plan = std::make_shared<const Plan>(plan), .evidence = {onA100()}});
+        const ConfidenceData &data = builtinCatalogue().confidence;
+        QVERIFY(!data.evidence.empty());
+        for (const ConfidenceLabel label : kConfidenceLabels) {
+            const TimeRange range = rangeOf(data, label, onA100());
+            QVERIFY2(range.low < 0 && range.high > 0, toString(label));
         }
-        const TimeRange repeats = confidenceData(results, builtinCatalogue()).repeats;
-        QVERIFY(std::abs(repeats.low - -0.01) < 1e-9 && std::abs(repeats.high - 0.01) < 1e-9);
-    }
-
-    void theRowsBehindTheLabelAreBuiltIn()
-    {
-        QVERIFY(!builtinCatalogue().confidence.spreads.empty());
-        QVERIFY(builtinCatalogue().confidence.genericKernels.low < 0);
     }
 };
 
