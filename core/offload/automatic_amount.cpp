@@ -53,7 +53,10 @@ public:
             if (2 * ahead > kFurthest)
                 break;
         }
-        return isSpent() ? std::nullopt : std::optional(best ? whole(*best) : AmountChosen{0, m_owner.m_ahead});
+        if (isSpent())
+            return {};
+        const bool isWorthIt = best && lowest < m_kept * (1 - 1e-6);   // else drives would be written in vain
+        return isWorthIt ? whole(*best) : AmountChosen{0, m_owner.m_ahead};
     }
 
 private:
@@ -154,7 +157,9 @@ private:
         m_owner.m_tasks += 2 * timeline.spanCount();   // the replay
         for (Track &track : timeline.tracks)
             track.stage = m_stage.stage;
-        return heldOverTime(timeline, 0, m_stage.stage, cut.bytes, m_chunks, m_pipeline.program, recomputesAnything(*m_owner.m_work.plan)).peak;
+        const HeldOverTime held = heldOverTime(timeline, 0, m_stage.stage, cut.bytes, m_chunks, m_pipeline.program, recomputesAnything(*m_owner.m_work.plan));
+        m_kept = std::max(m_kept, held.peakWithout);
+        return held.peak;
     }
 
     AutomaticAmount &m_owner;
@@ -166,6 +171,7 @@ private:
     std::size_t m_modules = 0;
     std::vector<std::size_t> m_amounts;   // in modules, those that differ in what leaves
     RehearsalRule m_rule;
+    double m_kept = 0;                 // peak with everything on the GPU
 };
 
 AutomaticAmount::AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead)

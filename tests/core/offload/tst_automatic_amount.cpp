@@ -101,6 +101,15 @@ private slots:
             }
     }
 
+    void nothingIsWrittenInVain()
+    {
+        // drives so slow that no peak falls: all stay, and drives do not age
+        for (const double rate : {0.01, 0.1, 1.0}) {
+            const auto automatic = answer(withDrives(oneSite(8), rate, rate));
+            QVERIFY2(automatic->metrics.offload->bytesPerGpu == 0 || automatic->metrics.offload->bytesRead > 0, qPrintable(QString::number(rate)));
+        }
+    }
+
     void theSearchEnds()
     {
         // asked again and again it stops after kMostTasks played tasks, and the rehearsal at work then
