@@ -44,8 +44,21 @@ std::string IterationLength::operationKey(const OpTimes &op) const
     return std::ranges::max_element(parts)->second;
 }
 
+/// What one connection has under way where that is less than the node pair, or what is sent where it is more than any link is for.
+std::string IterationLength::transferKey(const BoundaryTimes &boundary) const
+{
+    constexpr double kPetabyte = 1e15;
+    const Plan &plan = *m_work.plan;
+    if (plan.profile && std::max(boundary.bytes[0], boundary.bytes[1]) > kPetabyte)
+        return boundary.bytes[0] > kPetabyte || !plan.profile->gradientMb ? "profile.activation_mb" : "profile.gradient_mb";
+    const double pair = gbitsPerSecond(plan.cluster.wanLinks[std::size_t(boundary.wanLink)].nodePairGbps).value;
+    return linkKey(boundary.wanLink, m_work.transports[std::size_t(boundary.wanLink)].rate.value < 0.4 * pair ? "tcp_window_mb" : "node_pair_gbps");
+}
+
 std::string IterationLength::reductionKey() const
 {
+    if (m_work.plan->profile && m_work.plan->profile->parametersMb > 1e9)   // a petabyte: more than any link is for
+        return "profile.parameters_mb";
     const auto &classes = m_work.layout.classes;
     const int home = classes.front().seats.front().datacenter;
     for (const PipelineClass &pipelines : classes) {
@@ -72,7 +85,7 @@ void IterationLength::addPipelines(const PipelineCosts &pipelines, const Pipelin
             add(hold * microBatches, "cluster.datacenters[" + std::to_string(seats.seats.front().datacenter) + "].fabric_gbps_per_gpu", "a faster fabric");
             continue;
         }
-        add(hold * microBatches, linkKey(boundary.wanLink, "node_pair_gbps"), "a faster link, or less to send");
+        add(hold * microBatches, transferKey(boundary), "a faster link, or less to send");
         add(latency * microBatches, linkKey(boundary.wanLink, "rtt_ms"), "a shorter round trip");
     }
     for (const TailTimes &tail : pipelines.tail) {

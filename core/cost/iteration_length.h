@@ -25,6 +25,7 @@ public:
 private:
     void add(double ticks, const std::string &where, const char *right);
     [[nodiscard]] std::string operationKey(const OpTimes &op) const;
+    [[nodiscard]] std::string transferKey(const BoundaryTimes &boundary) const;
     [[nodiscard]] std::string reductionKey() const;
 
     const Workload &m_work;
