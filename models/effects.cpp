@@ -186,7 +186,9 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
             return;
         table.strategies.insert_or_assign(alternative.id, std::move(effect));
     }
-    for (const Alternative &part : betterParts(*plan, m_catalogue, now ? &(*now)->layout : nullptr).list) {
+    const BetterParts parts = now ? betterParts(*plan, m_catalogue, &(*now)->layout, mostParts((*now)->metrics.spans)) : betterParts(*plan, m_catalogue);
+    table.partsLeftOut = parts.leftOut;
+    for (const Alternative &part : parts.list) {
         const Effect effect = evaluateOne(part);
         if (stop.stop_requested())
             return;

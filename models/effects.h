@@ -47,6 +47,7 @@ struct EffectTable {
     bool fits = true;                      // its memory
     std::map<std::string, Effect> strategies;   // by Alternative::id, as far as evaluated
     std::vector<RankedPart> parts;         // better parts that help, largest gain first
+    std::size_t partsLeftOut = 0;          // further ones that are not evaluated
     bool complete = false;                 // nothing more will come for this plan
 };
 using EffectTablePtr = std::shared_ptr<const EffectTable>;

@@ -36,13 +36,13 @@ Identity identityOf(const std::string &path)
     return identity;
 }
 
-/// Where standard output was sent to a file.
-Identity standardOutput()
+/// Where a standard stream was sent to a file, or comes from one.
+Identity identityOfStream(int descriptor)
 {
     Identity identity;
-    identity.isThere = ::fstat(STDOUT_FILENO, &identity.status) == 0 && S_ISREG(identity.status.st_mode);
+    identity.isThere = ::fstat(descriptor, &identity.status) == 0 && S_ISREG(identity.status.st_mode);
     if (identity.isThere)
-        identity.target = "standard output";
+        identity.target = "standard stream " + std::to_string(descriptor);
     return identity;
 }
 
@@ -60,12 +60,12 @@ Errors outputClashes(const std::vector<NamedFile> &outputs, const std::vector<st
     const auto clash = [&](const NamedFile &output, const std::string &with) {
         errors.push_back({ErrorCode::CannotWrite, output.option + " " + output.path, "would overwrite " + with, "another file"});
     };
-    const Identity printed = standardOutput();
+    const Identity printed = identityOfStream(STDOUT_FILENO);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const Identity own = identityOf(outputs[i].path);
         for (const std::string &input : inputs)
-            if (own.isSameAs(identityOf(input)))
-                clash(outputs[i], input + ", which is read");
+            if (own.isSameAs(input == "-" ? identityOfStream(STDIN_FILENO) : identityOf(input)))
+                clash(outputs[i], (input == "-" ? "the file of standard input" : input) + ", which is read");
         for (std::size_t other = 0; other < i; ++other)
             if (own.isSameAs(identityOf(outputs[other].path)))
                 clash(outputs[i], "what " + outputs[other].option + " writes");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
-#include "app/cli/progress.h"
+#include "app/cli/signals.h"
 
 #include "core/report/rok_report.h"
 
@@ -25,8 +25,8 @@ int run(const Options &options)
         return fail({{ErrorCode::BadValue, "profile", why, "a plan without a profile"}});
     Interruption interruption;
     EvaluationWorkspace workspace;
-    const RokCurve curve = rokCurve(plan, builtinCatalogue(), workspace, interruption.token(), [&] { interruption.poll(); });
-    const int printed = print(options.format == "json" ? rokJson(curve) : options.format == "csv" ? rokCsv(curve) : rokTable(curve));
+    const RokCurve curve = rokCurve(plan, builtinCatalogue(), workspace, interruption.token());
+    const int printed = print(options.format == "json" ? rokJson(curve) : options.format == "csv" ? rokCsv(curve) : rokTable(curve), options.format);
     return printed != kDone ? printed : curve.isStopped ? kInterrupted : kDone;
 }
 

@@ -93,15 +93,18 @@ bool hasToolkitOptions(int argc, char **argv)
     return std::any_of(argv + 1, argv + argc, [](const char *text) { return text[0] == '-' && text[1] != '-' && qstrlen(text) > 2; });
 }
 
-// A save that is under way when the session ends leaves nothing half written; the program then ends as it would have.
+// A save that is under way when the desktop ends leaves nothing half written; the program then ends as it would have.
 void cleanUpOnSignals()
 {
-    for (const int number : {SIGINT, SIGTERM, SIGHUP})
-        std::signal(number, [](int received) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        const auto before = std::signal(number, [](int received) {
             trainyard::removeUnfinishedOutputs();
             std::signal(received, SIG_DFL);
             std::raise(received);
         });
+        if (before == SIG_IGN)         // nohup
+            std::signal(number, SIG_IGN);
+    }
 }
 
 } // namespace

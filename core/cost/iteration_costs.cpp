@@ -221,7 +221,7 @@ void showExchange(Costs &costs, Seconds rest)
     }
 }
 
-Expected<Costs> cost(const Workload &workload)
+Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
 {
     const Plan &plan = *workload.plan;
     if (auto size = checkSize(workload); !size)
@@ -297,7 +297,7 @@ Expected<Costs> cost(const Workload &workload)
     costs.iteration.overhead = plan.profile ? 0 : toNanoseconds(milliseconds(workload.stack.iterationOverheadMs * slowestHost(workload)));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
-    planOffload(workload, coster, costs);          // which runs the iteration
+    planOffload(workload, coster, costs, stop);    // which runs the iteration
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
     return costs;

@@ -31,7 +31,7 @@ struct Costs {
 
 /// Errors: BadValue where the schedule cannot be built for these shapes, or has more tasks than are simulated; OutOfRange where
 /// the iteration is longer than a timeline.
-[[nodiscard]] Expected<Costs> cost(const Workload &workload);
+[[nodiscard]] Expected<Costs> cost(const Workload &workload, const std::stop_token &stop = {});
 
 /// How much slower than a Hopper's the slowest host of all stages is (SustainedRates::host).
 [[nodiscard]] double slowestHost(const Workload &workload);

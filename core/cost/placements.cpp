@@ -53,7 +53,11 @@ void addPipelinesAcross(Placements &out, const Workload &workload, int most)
         const auto only = std::ranges::find_if(room.holds, isOpen);
         return addOne(seatBlocks(workload, {{int(only - room.holds.begin()), room.stages}}, data));
     }
-    for (BoundedBlocks &candidate : searchBlocks(searchTimes(workload, data), {.most = most}).blocks)
+    const SearchTimes times = searchTimes(workload, data);
+    FoundBlocks found = searchBlocks(times, {.most = most});
+    if (found.blocks.empty())
+        found = searchBlocks(times, {.sizes = BlockSizes::Any, .most = most});
+    for (BoundedBlocks &candidate : found.blocks)
         out.found.push_back({seatBlocks(workload, candidate.blocks, data), candidate.seconds, candidate.mayFit});
 }
 

@@ -31,12 +31,12 @@ bool isSamePool(const Pool &a, const Pool &b)
         && a.host == b.host;
 }
 
-/// Pools of which none is as the one before.
+/// Pools of which none is as one before.
 std::vector<int> unlikePools(const std::vector<Pool> &pools)
 {
     std::vector<int> unlike;
     for (int p = 0; p < int(pools.size()); ++p)
-        if (unlike.empty() || !isSamePool(pools[std::size_t(unlike.back())], pools[std::size_t(p)]))
+        if (std::ranges::none_of(unlike, [&](int known) { return isSamePool(pools[std::size_t(known)], pools[std::size_t(p)]); }))
             unlike.push_back(p);
     return unlike;
 }

@@ -58,11 +58,11 @@ private:
 /// Gradient bytes of a whole stage, all its shards: what its replicas in different datacenters must exchange.
 [[nodiscard]] Bytes stageGradient(const Workload &workload, int stage);
 
-/// The part of reduction and gather that nothing of the stage hides, for the graph.
 /// What shows of an update off the GPU at the end of an iteration: all of it or, of a delayed one, what the stage's operations
 /// of `microBatches` and its exchanges do not hide.
 [[nodiscard]] Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches);
 
+/// The part of reduction and gather that nothing of the stage hides, for the graph.
 [[nodiscard]] TailTimes tailTimes(const Workload &workload, const StageCosts &stage);
 
 } // namespace trainyard

@@ -56,23 +56,27 @@ private:
 /// Parts as wishes: their plans are made only of those that are kept, since each is a copy of the whole plan.
 class Parts {
 public:
-    Parts(const Plan &plan, const Layout *layout) : m_plan(plan), m_sites(plan, layout) {}
+    Parts(const Plan &plan, const Layout *layout, std::size_t most) : m_plan(plan), m_sites(plan, layout), m_most(most) {}
 
     void add(int distance, std::string group, std::string id, std::string label, std::function<bool(Plan &)> apply, int size = 1)
     {
+        if (++m_ofDistance[std::size_t(distance)] > m_most) {   // never among the nearest: n datacenters have 4 n² moves
+            ++m_leftOut;
+            return;
+        }
         m_wishes.push_back({distance, std::move(group), std::move(id), std::move(label), std::move(apply), size});
     }
     [[nodiscard]] const UsedSites &sites() const { return m_sites; }
 
-    BetterParts take(std::size_t most)
+    BetterParts take()
     {
-        BetterParts parts;
+        BetterParts parts{{}, m_leftOut};
         std::vector<std::size_t> kept(m_wishes.size());
         std::iota(kept.begin(), kept.end(), std::size_t(0));
-        if (kept.size() > most) {
+        if (kept.size() > m_most) {
             std::ranges::stable_sort(kept, {}, [&](std::size_t i) { return m_wishes[i].distance; });
-            parts.leftOut = kept.size() - most;
-            kept.resize(most);
+            parts.leftOut += kept.size() - m_most;
+            kept.resize(m_most);
             std::ranges::sort(kept);
         }
         for (const std::size_t i : kept) {
@@ -99,6 +103,8 @@ private:
     };
     const Plan &m_plan;
     UsedSites m_sites;
+    std::size_t m_most, m_leftOut = 0;
+    std::array<std::size_t, 3> m_ofDistance{};
     std::vector<Wish> m_wishes;
 };
 
@@ -338,7 +344,7 @@ void addPins(Parts &parts, const Plan &plan)
 
 BetterParts betterParts(const Plan &plan, const Catalogue &catalogue, const Layout *layout, std::size_t most)
 {
-    Parts parts(plan, layout);
+    Parts parts(plan, layout, most);
     addLinks(parts, plan);
     addMoves(parts, plan);
     addPins(parts, plan);
@@ -346,7 +352,7 @@ BetterParts betterParts(const Plan &plan, const Catalogue &catalogue, const Layo
     addGpus(parts, plan, catalogue);
     addFabric(parts, plan, catalogue);
     addStorage(parts, plan);
-    return parts.take(most);
+    return parts.take();
 }
 
 std::size_t mostParts(std::size_t spans)

@@ -102,7 +102,7 @@ public:
                     continue;
                 }
                 Problem failure = scheduleProblem(m_workload, candidate.error(), m_search);
-                const auto isSame = [&](const Problem &known) { return known.text == failure.text; };
+                const auto isSame = [&](const Problem &known) { return known.where == failure.where && known.text.substr(0, 40) == failure.text.substr(0, 40); };
                 if (std::none_of(failures.begin(), failures.end(), isSame))   // several placements may fail alike
                     failures.push_back(std::move(failure));
                 unseated = m_workload.layout;
@@ -136,7 +136,7 @@ private:
 
     Expected<Candidate> runCandidate(TaskGraph &graph)
     {
-        auto costs = cost(m_workload);
+        auto costs = cost(m_workload, m_stop);
         if (!costs)
             return std::unexpected(costs.error());
         if (graph.taskCount() == 0 || !updatePipelineGraph(graph, costs->iteration)) {

@@ -99,14 +99,11 @@ bool readRokPoint(RokPoint &point, const Evaluation &evaluation)
     return true;
 }
 
-RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop,
-                  const std::function<void()> &beforeEach)
+RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop)
 {
     RokCurve curve;
     for (int way = 0; way < kActivationWays; ++way)
         for (RokPoint &point : rokPlans(plan, ActivationWay(way))) {
-            if (beforeEach)
-                beforeEach();
             const auto evaluation = evaluate(point.plan, catalogue, workspace, stop, {.keepTimeline = false, .offerFixes = false});
             if (stop.stop_requested()) {
                 curve.isStopped = true;

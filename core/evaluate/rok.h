@@ -7,7 +7,6 @@
 #include "core/evaluate/evaluate.h"
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -51,9 +50,7 @@ struct RokCurve {
     std::vector<RokGap> gaps;          // plans without memory or throughput, and those that cannot be evaluated
     bool isStopped = false;            // before all points were there
 };
-/// `beforeEach` is called before each point.
-[[nodiscard]] RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop = {},
-                                const std::function<void()> &beforeEach = {});
+[[nodiscard]] RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop = {});
 
 /// Why there is no such curve, in one sentence; empty where there is.
 [[nodiscard]] std::string whyNoRok(const Plan &plan);

@@ -79,7 +79,7 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, SearchWork 
         workload->layout = std::move(placement.layout);
         if (!hasRunnableShape(*workload) || (work && !work->take(simulatedTasks(*workload))))
             continue;
-        auto costs = cost(*workload);
+        auto costs = cost(*workload, work ? work->stop : std::stop_token{});
         if (!costs)
             continue;
         const Footprint other = seated(*workload, std::move(*costs), work ? work->stop : std::stop_token{});

@@ -56,13 +56,14 @@ public:
         if (isSpent())
             return {};
         const bool isWorthIt = best && lowest < m_kept * (1 - 1e-6);   // else drives would be written in vain
-        return isWorthIt ? whole(*best) : AmountChosen{0, m_owner.m_ahead};
+        const AmountChosen chosen = isWorthIt ? whole(*best) : AmountChosen{0, m_owner.m_ahead};
+        return isSpent() ? std::nullopt : std::optional(chosen);
     }
 
 private:
     static constexpr std::size_t kLook = 4;   // smaller amounts whose peaks are looked at
 
-    [[nodiscard]] bool isSpent() const { return m_owner.m_tasks > kMostTasks; }
+    [[nodiscard]] bool isSpent() const { return m_owner.m_tasks > kMostTasks || m_owner.m_stop.stop_requested(); }
     [[nodiscard]] const StageScript &beginning() const { return m_beginning.ops.empty() ? m_whole : m_beginning; }
     bool isInTime(std::size_t index) { return isInTime(beginning(), m_amounts[index - 1]); }
 
@@ -109,8 +110,8 @@ private:
         if (m_beginning.ops.empty())
             return chosen;
         m_rule.ahead = chosen.ahead;
-        while (chosen.leaving > 0 && (isSpent() || !isInTime(m_whole, chosen.leaving)))
-            chosen.leaving = isSpent() ? 0 : chosen.leaving - std::max<std::size_t>(1, chosen.leaving / 8);
+        while (chosen.leaving > 0 && !isSpent() && !isInTime(m_whole, chosen.leaving))
+            chosen.leaving -= std::max<std::size_t>(1, chosen.leaving / 8);
         return chosen;
     }
 
@@ -174,14 +175,14 @@ private:
     double m_kept = 0;                 // peak with everything on the GPU
 };
 
-AutomaticAmount::AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead)
-    : m_work(workload), m_costs(costs), m_group(group), m_ahead(ahead)
+AutomaticAmount::AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop)
+    : m_work(workload), m_costs(costs), m_group(group), m_ahead(ahead), m_stop(std::move(stop))
 {
     const auto graph = buildPipelineGraph(costs.iteration);
     if (!graph)
         return;
     SimulationWorkspace workspace;
-    if (const auto keeping = simulate(*graph, workspace))
+    if (const auto keeping = simulate(*graph, workspace, m_stop))
         m_scripts = stageScripts(costs.iteration, *keeping);
 }
 

@@ -29,9 +29,9 @@ struct AmountStage {
 class AutomaticAmount {
 public:
     /// Runs the iteration with every activation on the GPU. `group`, `ahead`: of the plan.
-    AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead);
+    AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop = {});
 
-    /// Nothing where that iteration does not run, or where the search has cost kMostTasks rehearsed tasks: then a bound
+    /// Nothing where that iteration does not run, where it is stopped, or where the search has cost kMostTasks rehearsed tasks: then a bound
     /// without search must do.
     [[nodiscard]] std::optional<AmountChosen> choose(const AmountStage &stage);
 
@@ -48,6 +48,7 @@ private:
     const Costs &m_costs;
     int m_group, m_ahead;
     std::vector<std::vector<StageScript>> m_scripts;   // [class][stage]; empty where nothing could be run
+    std::stop_token m_stop;
     std::size_t m_tasks = 0;
 };
 

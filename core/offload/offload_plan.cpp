@@ -28,7 +28,7 @@ public:
           m_byPolicy(recomputesByPolicy(*workload.plan))
     {
         if (!m_byPolicy && !m_settings.fraction)
-            m_automatic.emplace(workload, costs, m_settings.group, m_settings.ahead);
+            m_automatic.emplace(workload, costs, m_settings.group, m_settings.ahead, stop);
     }
 
     void plan()
@@ -252,10 +252,10 @@ private:
 
 } // namespace
 
-void planOffload(const Workload &workload, StageCoster &coster, Costs &costs)
+void planOffload(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop)
 {
     if (workload.plan->memory.activationOffload != ActivationOffload::None && whyActivationsStay(*workload.plan).empty())
-        OffloadPlanner(workload, coster, costs).plan();
+        OffloadPlanner(workload, coster, costs, stop).plan();
 }
 
 } // namespace trainyard

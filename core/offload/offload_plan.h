@@ -6,10 +6,12 @@
 #include "core/cost/iteration_costs.h"
 #include "core/cost/stage_coster.h"
 
+#include <stop_token>
+
 namespace trainyard {
 
 /// Fills `costs.iteration.classes[].offload` and `costs.offload`. Does nothing where the plan keeps its activations, or its
-/// schedule does not let them leave (whyActivationsStay).
-void planOffload(const Workload &workload, StageCoster &coster, Costs &costs);
+/// schedule does not let them leave (whyActivationsStay). Stopped, the amount is that of a bound without search.
+void planOffload(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop = {});
 
 } // namespace trainyard

@@ -241,6 +241,8 @@ private:
         const auto isSame = [&](const DatacenterBlock &x, const DatacenterBlock &y) {
             return x.stages == y.stages && m_times.alike[std::size_t(x.datacenter)] == m_times.alike[std::size_t(y.datacenter)];
         };
+        if (m_times.isTwoWay && a.blocks.size() > 2)
+            return a.blocks == b.blocks;   // copies of the model at either end exchange over links that no hop tells of
         if (!std::ranges::equal(a.blocks, b.blocks, isSame) || a.usd > b.usd)
             return false;
         const auto hopInto = [&](const std::vector<DatacenterBlock> &blocks, std::size_t i) {
@@ -278,7 +280,9 @@ FoundBlocks searchBlocks(const SearchTimes &times, const SearchLimits &limits)
 
 bool canHoldAll(const SearchTimes &times)
 {
-    return BlockSearch(times, {}, true).run().looked > 0;
+    SearchLimits limits;
+    limits.sizes = times.handsBack ? BlockSizes::Any : BlockSizes::Most;   // a ring may need a datacenter that is not full
+    return BlockSearch(times, limits, true).run().looked > 0;
 }
 
 BoundedBlocks boundBlocks(const SearchTimes &times, std::vector<DatacenterBlock> blocks)

@@ -35,7 +35,7 @@ std::string searchText(const Selection &selection)
     const auto counted = [](int count, const char *one, const char *many) { return std::to_string(count) + (count == 1 ? one : many); };
     const std::string text = counted(selection.looked, " placement", " placements") + " of contiguous stages looked at, " + std::to_string(selection.simulated)
         + " simulated: ";
-    return text + (selection.isProven ? "by their bounds none of the others is faster or cheaper than what is listed"
+    return text + (selection.isProven ? "by their bounds none of the others is faster or cheaper than the best"
                                       : "others may still be better by their bounds");
 }
 

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kKept = 12;              // placements of one degree, by time and by cost each
 constexpr int kVisits = 300'000;       // of datacenters by all searches together
+constexpr std::int64_t kMostSequences = 10'000'000;   // of a global batch
 constexpr int kMostDegrees = 400;      // beyond, only one in so many small degrees is looked at
 
 /// tf of the slowest stage of one pipeline, wherever it finds seats.
@@ -164,14 +165,14 @@ int cellFor(const Workload &workload, const SelectionOptions &options)
     return forward > 0 ? int(std::clamp(std::lround(slowest / forward), 1L, long(totalMicroBatches(plan)))) : 1;
 }
 
-Candidates candidates(const Workload &workload, int cell, const Catalogue &catalogue, const SelectionOptions &options)
+Candidates candidates(const Workload &workload, int cell, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop)
 {
     const Plan &plan = *workload.plan;
     const Seating seating(workload);
     std::int64_t seats = 0;
     for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d)
         seats += seating.capacity(d);
-    const std::int64_t fed = options.microBatches ? std::numeric_limits<int>::max() : totalMicroBatches(plan);
+    const std::int64_t fed = options.microBatches ? kMostSequences / (std::int64_t(*options.microBatches) * std::max(1, plan.workload.microBatch)) : totalMicroBatches(plan);
     std::vector<std::array<double, 2>> usdPerGb;
     for (int link = 0; link < int(plan.cluster.wanLinks.size()); ++link)
         usdPerGb.push_back(egressUsdPerGb(plan, catalogue, link));
@@ -179,8 +180,11 @@ Candidates candidates(const Workload &workload, int cell, const Catalogue &catal
     Candidates found;
     if (int(all.size()) > 0 && all.back() != int(all.size()))
         found.rest.push_back({0, 0});      // degrees left out may be anything
-    for (const int data : all)
+    for (const int data : all) {
+        if (stop.stop_requested())
+            return found;
         OfDegree(workload, data, cell, options, usdPerGb).search(found, std::max(500, kVisits / int(all.size())));
+    }
     return found;
 }
 

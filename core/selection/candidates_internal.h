@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Inside of selection: the loop of Algorithm 1, what each candidate would cost, and why a datacenter gets no stage. Each
+// Inside of selection: all placements of each degree, what each would cost, and why a datacenter gets no stage. Each
 // function is pure; the workload is the one that the selection resolved once.
 
 #include "core/placement/seating.h"
@@ -23,8 +23,8 @@ struct Candidates {
 };
 
 /// Every data-parallel degree, in one datacenter and, in whole cells, across; the placements of each that have the least bounds in
-/// time and in cost.
-[[nodiscard]] Candidates candidates(const Workload &workload, int cell, const Catalogue &catalogue, const SelectionOptions &options);
+/// time and in cost. Stopped, those of the degrees so far.
+[[nodiscard]] Candidates candidates(const Workload &workload, int cell, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop);
 
 /// What is worth simulating next, given what has been: nothing where whatever is left is outdone, in time and cost at once, by
 /// what was simulated. First the best of the closed form by either measure and with each datacenter, then the objective's

@@ -59,7 +59,7 @@ public:
         m_cell = cellFor(m_workload, m_options);
         if (auto done = addCurrent(); !done)
             return std::unexpected(done.error());
-        Candidates found = candidates(m_workload, m_cell, m_catalogue, m_options);
+        Candidates found = candidates(m_workload, m_cell, m_catalogue, m_options, m_stop);
         std::vector<SelectionOption> &screened = found.options;
         m_result.screened = int(screened.size());
         m_result.looked = std::max(found.looked, m_result.screened);
@@ -84,6 +84,7 @@ public:
         if (auto done = addDataAcross(); !done)
             return std::unexpected(done.error());
         markCurrent();
+        m_result.looked = std::max(m_result.looked, m_result.screened);
         rank(m_result, m_workload, m_cell);
         return std::move(m_result);
     }
@@ -218,6 +219,7 @@ private:
         if (!answer && (m_stop.stop_requested() || answer.error().front().code == ErrorCode::Cancelled))
             return std::unexpected(std::move(answer.error()));
         option.isSimulated = true;
+        option.seconds = option.sequencesPerSecond = option.usdPerIteration = option.usdPerMillionTokens = 0;   // the closed form's
         option.leftOut = leftOut(m_workload, option);
         if (answer) {
             fill(option, **answer);

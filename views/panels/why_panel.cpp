@@ -90,8 +90,10 @@ void WhyPanel::showParts()
             m_rows[i]->setPart(m_effects->parts[i], m_effects->iterationTime);
     }
     const bool searching = !m_effects || !m_effects->complete;
-    m_empty->setText(count > 0 ? QString() : searching ? tr("Trying better links, nodes and GPUs…") : tr("No single better part would make the iteration shorter."));
-    m_empty->setVisible(count == 0);
+    const auto leftOut = m_effects ? m_effects->partsLeftOut : 0;
+    const QString further = leftOut > 0 ? tr("%L1 further parts, of datacenters without a stage, were not tried.").arg(leftOut) : QString();
+    m_empty->setText(count > 0 ? further : searching ? tr("Trying better links, nodes and GPUs…") : tr("No single better part would make the iteration shorter."));
+    m_empty->setVisible(!m_empty->text().isEmpty());
 }
 
 } // namespace trainyard

@@ -55,6 +55,9 @@ private slots:
                 ++checked;
             }
         QVERIFY(checked > 0);
+        // So many that a global batch would pass its limit of ten million: no degree is left, and nothing runs over
+        for (const auto &option : ranking("explain --format json --micro-batches 1000000 --set workload.micro_batch=16")["options"])
+            QVERIFY(option["sequences_per_s"].is_null() || option["sequences_per_s"].get<double>() > 0);
     }
 
     void itSaysHowManyPlacementsWereLookedAtAndWhetherTheBestIsProven()

@@ -238,7 +238,8 @@ private slots:
         QProcess process;
         process.start(QStringLiteral(TRAINYARD_CLI), words("fit --set workload.global_batch=4096 --set workload.sequence_length=16384 --out") << file("fits.json") << sample);
         QVERIFY(process.waitForStarted());
-        for (int i = 0; i < 2000 && process.state() == QProcess::Running; ++i) {
+        for (int i = 0; i < 6000 && process.state() == QProcess::Running; ++i) {
+            QTest::qWait(5);
             QFile status(QStringLiteral("/proc/%1/status").arg(process.processId()));
             const QByteArray text = status.open(QIODevice::ReadOnly) ? status.readAll() : QByteArray();
             if (text.contains("Threads:\t2")) {       // the one that listens for Ctrl-C

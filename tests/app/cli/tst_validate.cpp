@@ -208,7 +208,7 @@ private slots:
             if (status.open(QIODevice::ReadOnly)) {
                 const QByteArray text = status.readAll();
                 const int at = text.indexOf("Threads:");
-                if (at >= 0 && text.mid(at + 8, 4).trimmed().left(1).toInt() > 1) {
+                if (at >= 0 && text.mid(at + 8).split('\n').first().trimmed().toInt() > 1) {
                     ::kill(pid_t(process.processId()), SIGINT);
                     break;
                 }

@@ -86,6 +86,8 @@ private slots:
     void withEverythingElseEqualBetterHardwareSlowsNoFixedOrder();
     void reversalsOfSchedulesThatChooseAreFewAndSmall();
     void aFasterGpuSlowsNoSplitBackwardWhoseWeightsLieInHostMemory();
+    void copiesAtEitherEndCountTheLinkBetweenThem();
+    void aRingIsClosedThoughADatacenterIsNotFull();
     void halfTheRoundTripsDoNotMoveAPipelineOntoANarrowLink();
     void aSlowerGpuBehindTheSameLinkIsNotTaken();
 };
@@ -221,6 +223,40 @@ void TestOpenPlacement::aFasterGpuSlowsNoSplitBackwardWhoseWeightsLieInHostMemor
                  qPrintable(QString("cluster %1: %2 -> %3 s").arg(i).arg(*before->metrics.iterationTime).arg(*after->metrics.iterationTime)));
     }
     QVERIFY2(compared > 40, qPrintable(QString::number(compared)));
+}
+
+void TestOpenPlacement::copiesAtEitherEndCountTheLinkBetweenThem()
+{
+    // DualPipe keeps stage i's layers on stage p - 1 - i too. c is nearer to b than d is, but no link joins it with a, where the
+    // other copy of its layers lies; with d there is one.
+    Plan plan = oneSite(1, 4);
+    plan.cluster.datacenters = {site("a", 1, "a100-sxm-80gb", 1), site("b", 2, "h200-sxm-141gb", 1), site("c", 1, "h100-sxm-80gb", 1),
+                                site("d", 1, "h100-sxm-80gb", 1)};
+    plan.cluster.wanLinks = {wanLink("a", "b", 10, 10, 100), wanLink("b", "c", 10, 20, 200), wanLink("b", "d", 12, 10, 100), wanLink("a", "d", 800, 10, 100)};
+    plan.workload.model = "gpt-3-1.3b";
+    plan.workload.sequenceLength = 2048;
+    plan.workload.globalBatch = 16;
+    plan.parallelism.tensor = plan.parallelism.data.emplace(1);
+    plan.schedule = ScheduleKind::DualPipe;
+    plan.placement.mode = PlacementMode::PipelineAcross;
+    Plan pinned = plan;
+    pinned.placement.stages = {{"a", 1, {}}, {"b", 2, {}}, {"d", 1, {}}};
+    QVERIFY(*evaluated(plan)->metrics.iterationTime <= *evaluated(pinned)->metrics.iterationTime);
+}
+
+void TestOpenPlacement::aRingIsClosedThoughADatacenterIsNotFull()
+{
+    // Two chunks a stage: the last hands on to the first, so that all four of a ring of four take part, five stages on eight seats
+    Plan plan = oneSite(1, 5);
+    plan.cluster.datacenters = {site("a", 2, "h100-sxm-80gb", 1), site("b", 2, "h100-sxm-80gb", 1), site("c", 2, "h100-sxm-80gb", 1), site("d", 2, "h100-sxm-80gb", 1)};
+    plan.cluster.wanLinks = {wanLink("a", "b"), wanLink("b", "c"), wanLink("c", "d"), wanLink("d", "a")};
+    plan.workload.model = "gpt-3-1.3b";
+    plan.workload.globalBatch = 20;
+    plan.parallelism.tensor = plan.parallelism.data.emplace(1);
+    plan.parallelism.virtualPipeline = 2;
+    plan.schedule = ScheduleKind::Interleaved;
+    plan.placement.mode = PlacementMode::PipelineAcross;
+    QVERIFY(evaluated(plan)->metrics.iterationTime.has_value());
 }
 
 void TestOpenPlacement::halfTheRoundTripsDoNotMoveAPipelineOntoANarrowLink()

@@ -2,7 +2,7 @@
 // Better hardware under a plan that stays as it is: where the order of work is fixed, nothing gets slower, and what fits still fits.
 #include "tests/core/evaluate/random_valid_plans.h"
 
-#include "core/placement/place.h"
+#include "core/schedule/chunks.h"
 
 #include <QtTest>
 
@@ -13,28 +13,11 @@ using namespace trainyard::test;
 
 namespace {
 
-/// Schedules whose order depends on shapes alone. Lists and greedy stages choose by times, and may choose worse.
-bool hasFixedOrder(ScheduleKind kind)
-{
-    switch (kind) {
-    case ScheduleKind::GPipe:
-    case ScheduleKind::OneFOneB:
-    case ScheduleKind::Interleaved:
-    case ScheduleKind::BreadthFirst:
-    case ScheduleKind::ZbH1:
-    case ScheduleKind::ZbH2:
-    case ScheduleKind::DualPipe:
-    case ScheduleKind::DualPipeV:
-    case ScheduleKind::Hanayo: return true;
-    default: return false;
-    }
-}
-
 /// Every GPU spelled out, so that it can be made faster; nothing left to choose by time but the order of the work.
 std::optional<Plan> pinned(unsigned seed)
 {
     Plan plan = RandomValidPlan(seed).plan();
-    if (!hasFixedOrder(plan.schedule))
+    if (!isFixedOrder(plan.schedule))
         return {};
     plan.memory.activationOffload = ActivationOffload::None;   // how much leaves depends on times
     plan.bubbleFill.enabled = false;

@@ -87,7 +87,7 @@ void TestBruteForce::theBestByThroughputAndByCostAreThoseOfEverything()
 {
     RandomClusters random(41);
     EvaluationWorkspace workspace;
-    const std::vector<ScheduleKind> schedules{ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::ZbH2, ScheduleKind::Interleaved};
+    const std::vector<ScheduleKind> schedules{ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::ZbH2, ScheduleKind::Interleaved, ScheduleKind::DualPipe};
     int cases = 0, proven = 0;
     for (int trial = 0; trial < 400 && cases < 200; ++trial) {
         Plan plan = random.next(schedules);
@@ -101,6 +101,8 @@ void TestBruteForce::theBestByThroughputAndByCostAreThoseOfEverything()
         plan.parallelism.tensor = 1;
         plan.parallelism.pipeline = 2 + random.pick(3);
         plan.parallelism.data.reset();
+        if (plan.schedule == ScheduleKind::DualPipe)
+            plan.parallelism.pipeline = 4;
         plan.workload.globalBatch = plan.schedule == ScheduleKind::Interleaved ? 12 * plan.parallelism.pipeline : 4 + random.pick(20);
         plan.placement = {};
         if (plan.profile)
