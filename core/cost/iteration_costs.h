@@ -7,6 +7,8 @@
 #include "core/evaluate/evaluation.h"
 #include "core/offload/stage_offload.h"
 #include "core/placement/resolve.h"
+
+#include <stop_token>
 #include "core/timeline/pipeline_graph.h"
 
 namespace trainyard {
