@@ -7,9 +7,9 @@
 #include "core/evaluate/evaluation.h"
 #include "core/offload/stage_offload.h"
 #include "core/placement/resolve.h"
+#include "core/timeline/pipeline_graph.h"
 
 #include <stop_token>
-#include "core/timeline/pipeline_graph.h"
 
 namespace trainyard {
 

@@ -23,7 +23,7 @@ bool splitsBackward(const Program &program)
 
 class OffloadPlanner {
 public:
-    OffloadPlanner(const Workload &workload, StageCoster &coster, Costs &costs)
+    OffloadPlanner(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop)
         : m_work(workload), m_coster(coster), m_costs(costs), m_settings(offloadSettings(*workload.plan)), m_paths(offloadPaths(workload)), m_fair(fairRates(m_paths)),
           m_byPolicy(recomputesByPolicy(*workload.plan))
     {
