@@ -3,6 +3,7 @@
 #include "app/gui/options.h"
 #include "app/gui/screenshot.h"
 #include "core/base/output_file.h"
+#include "core/base/printable.h"
 #include "core/catalogue/catalogue.h"
 #include "models/sample_plans.h"
 #include "views/panels/datacenter_panel.h"
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
         qputenv("QT_QPA_PLATFORM", "offscreen");
     const bool isForToolkit = !options && hasToolkitOptions(argc, argv);
     if (!options && !isForToolkit) {
-        std::fprintf(stderr, "trainyard: %s\n", qPrintable(options.error()));
+        std::fprintf(stderr, "trainyard: %s\n", trainyard::printable(options.error().toStdString()).c_str());
         return 2;
     }
     QApplication application(argc, argv);
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
     if (isForToolkit)
         options = trainyard::parseOptions(QCoreApplication::arguments().mid(1));
     if (!options) {
-        std::fprintf(stderr, "trainyard: %s\n", qPrintable(options.error()));
+        std::fprintf(stderr, "trainyard: %s\n", trainyard::printable(options.error().toStdString()).c_str());
         return 2;
     }
     return trainyard::run(application, *options);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/screenshot.h"
 
+#include "core/base/printable.h"
+
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QImage>
@@ -59,7 +61,7 @@ void Screenshot::take()
 
 void Screenshot::fail(const QString &why)
 {
-    std::fprintf(stderr, "trainyard: %s\n", qPrintable(why));
+    std::fprintf(stderr, "trainyard: %s\n", printable(why.toStdString(), LineBreaks::Kept).c_str());
     QCoreApplication::exit(2);
 }
 
