@@ -14,11 +14,6 @@ std::string counted(int count, const char *one, const char *many)
     return std::to_string(count) + (count == 1 ? one : many);
 }
 
-bool isLinked(const Cluster &cluster, int a, int b)
-{
-    return cluster.linkBetween(cluster.datacenters[std::size_t(a)].id, cluster.datacenters[std::size_t(b)].id) >= 0;
-}
-
 } // namespace
 
 double usdPerHour(const Workload &workload, const Layout &layout, double utilization)
@@ -60,7 +55,7 @@ std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &op
         if (isUsed || option.blocks.empty())
             continue;
         const Datacenter &datacenter = cluster.datacenters[std::size_t(d)];
-        const bool joins = std::ranges::any_of(option.blocks, [&](const DatacenterBlock &b) { return isLinked(cluster, b.datacenter, d); });
+        const bool joins = std::ranges::any_of(option.blocks, [&](const DatacenterBlock &b) { return workload.links.between(b.datacenter, d) >= 0; });
         std::string reason;
         if (datacenter.gpus() == 0)
             reason = datacenter.label() + " has no GPUs";

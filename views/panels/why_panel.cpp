@@ -16,7 +16,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kMostParts = 6;
+constexpr std::size_t kShownParts = 6;
 
 } // namespace
 
@@ -74,7 +74,7 @@ void WhyPanel::setStale(bool stale)
 
 void WhyPanel::showParts()
 {
-    const std::size_t count = m_effects ? std::min(kMostParts, m_effects->parts.size()) : 0;
+    const std::size_t count = m_effects ? std::min(kShownParts, m_effects->parts.size()) : 0;
     while (m_rows.size() < count) {
         auto *row = new PartRow(int(m_rows.size()) + 1, this);
         connect(row, &PartRow::applied, this, &WhyPanel::editCommitted);
