@@ -16,7 +16,7 @@ namespace trainyard::selecting {
 namespace {
 
 constexpr int kKept = 12;              // placements of one degree, by time and by cost each
-constexpr int kVisits = 300'000;       // of datacenters by all searches together
+constexpr int kVisits = 60'000;        // of datacenters by all searches together
 constexpr std::int64_t kMostSequences = 10'000'000;   // of a global batch
 constexpr int kMostDegrees = 400;      // beyond, only one in so many small degrees is looked at
 
@@ -183,7 +183,7 @@ Candidates candidates(const Workload &workload, int cell, const Catalogue &catal
     for (const int data : all) {
         if (stop.stop_requested())
             return found;
-        OfDegree(workload, data, cell, options, usdPerGb).search(found, std::max(500, kVisits / int(all.size())));
+        OfDegree(workload, data, cell, options, usdPerGb).search(found, std::max(200, kVisits / int(all.size())));
     }
     return found;
 }
