@@ -63,7 +63,8 @@ public:
         m_times.isChain = chunks == 1 && copies == 1;
         m_times.passes = isSliced || m_times.isTwoWay ? 1 : chunks;
         m_times.transfers = isSliced ? 1 : std::max(1, chunks / copies);
-        m_times.isListed = !isFixedOrder(m_plan.schedule) && m_plan.schedule != ScheduleKind::Atlas && m_plan.schedule != ScheduleKind::Varuna;
+        m_times.isListed = !isFixedOrder(m_plan.schedule) && m_plan.schedule != ScheduleKind::Atlas && m_plan.schedule != ScheduleKind::Varuna
+            && m_plan.schedule != ScheduleKind::TeraPipe;
         m_times.waitsBetween = m_plan.schedule == ScheduleKind::GPipe;
         addInFlight();
         for (std::size_t d = 0; d < m_times.holds.size(); ++d) {

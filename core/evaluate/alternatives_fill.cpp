@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/cells.h"
 #include "core/cost/placements.h"
 #include "core/evaluate/alternatives_internal.h"
 #include "core/placement/place.h"
@@ -30,6 +31,7 @@ int alignedGpus(const Plan &plan, const Catalogue &catalogue, const ModelSpec *m
         workload->layout = place(*workload, mode);
         if (workload->layout.data == 0)
             continue;
+        formCells(*workload);
         int most = 0;
         for (const PipelineClass &c : workload->layout.classes)
             most = std::max(most, c.pipelines * plan.parallelism.tensor * plan.parallelism.context);

@@ -93,8 +93,8 @@ enum class ChunkPlacement : std::uint8_t { Loop, V, Bidirectional, Slices };
     default: return false;
     }
 }
-/// Whether the order of work is the same whatever the operations take: nothing is measured while it is made, nor chosen while
-/// it runs. Then a shorter time anywhere makes nothing later.
+/// Whether the order of work is the same whatever the operations take: nothing is measured while it is made (nor tokens cut
+/// into slices by times), nor chosen while it runs. Then a shorter time anywhere makes nothing later.
 [[nodiscard]] constexpr bool isFixedOrder(ScheduleKind kind)
 {
     switch (kind) {
@@ -104,6 +104,7 @@ enum class ChunkPlacement : std::uint8_t { Loop, V, Bidirectional, Slices };
     case ScheduleKind::VMin:
     case ScheduleKind::Chimera:
     case ScheduleKind::Varuna:
+    case ScheduleKind::TeraPipe:
     case ScheduleKind::Atlas: return false;
     default: return true;
     }

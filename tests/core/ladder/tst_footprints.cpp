@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Searches over plans end after a number of simulated tasks, or when they are told to, and say so.
 #include "core/cost/cells.h"
+#include "core/cost/placements.h"
 #include "core/cost/task_count.h"
 #include "core/evaluate/fix_search.h"
 #include "core/ladder/fit.h"

@@ -198,7 +198,10 @@ private slots:
         const auto states = evaluated(withOffload(OptimizerOffload::Ssd));
         QVERIFY(states->metrics.offload && states->metrics.offload->ssdLifetimeYears);
         QCOMPARE(states->metrics.offload->bytesPerGpu, 0.0);
-        const Plan both = with(withOffload(OptimizerOffload::Ssd), [](Plan &p) { p.memory.activationOffload = ActivationOffload::Ssd; });
+        const Plan both = with(withOffload(OptimizerOffload::Ssd), [](Plan &p) {
+            p.memory.activationOffload = ActivationOffload::Ssd;
+            p.memory.offloadFraction = 1;
+        });
         QVERIFY(*evaluated(both)->metrics.offload->ssdLifetimeYears < *states->metrics.offload->ssdLifetimeYears);
         const Ssd &drives = *states->plan->cluster.datacenters[0].pools[0].ssd;
         const double written = 16 * totalParameters(states->model);

@@ -88,7 +88,7 @@ void TestBruteForce::theBestByThroughputAndByCostAreThoseOfEverything()
     RandomClusters random(41);
     EvaluationWorkspace workspace;
     const std::vector<ScheduleKind> schedules{ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::ZbH2, ScheduleKind::Interleaved, ScheduleKind::DualPipe};
-    int cases = 0, proven = 0;
+    int cases = 0, proven = 0, missed = 0;
     for (int trial = 0; trial < 400 && cases < 200; ++trial) {
         Plan plan = random.next(schedules);
         plan.cluster.datacenters.resize(std::min<std::size_t>(plan.cluster.datacenters.size(), 3));
@@ -121,12 +121,15 @@ void TestBruteForce::theBestByThroughputAndByCostAreThoseOfEverything()
         const double cheapest = cheap.usdPerIteration / plan.workload.globalBatch;
         const QByteArray where = qPrintable(QString("case %1, schedule %2, %3: %4 of %5 sequences/s, %6 of %7 USD").arg(trial).arg(int(plan.schedule))
                                                 .arg(selection->isProven ? "proven" : "not proven").arg(fastest).arg(all.sequencesPerSecond).arg(cheapest).arg(all.usdPerSequence));
-        QVERIFY2(fastest > all.sequencesPerSecond * (1 - 1e-9), where.constData());
+        const double missing = selection->isProven ? 1e-9 : 0.1;   // what a search that ended early may miss
+        QVERIFY2(fastest > all.sequencesPerSecond * (1 - missing), where.constData());
         QVERIFY2(fastest < all.sequencesPerSecond * (1 + 1e-9), where.constData());
-        QVERIFY2(cheapest < all.usdPerSequence * (1 + 1e-9), where.constData());
+        QVERIFY2(cheapest < all.usdPerSequence * (1 + missing), where.constData());
         QVERIFY2(cheapest > all.usdPerSequence * (1 - 1e-9), where.constData());
+        missed += fastest < all.sequencesPerSecond * (1 - 1e-9) || cheapest > all.usdPerSequence * (1 + 1e-9);
     }
-    qInfo("%d cases, %d of them proven", cases, proven);
+    qInfo("%d cases, %d of them proven, in %d something better", cases, proven, missed);
+    QVERIFY(missed <= 4);
     QCOMPARE(cases, 200);
     QVERIFY(proven > 100);
 }

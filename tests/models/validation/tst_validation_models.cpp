@@ -127,7 +127,7 @@ private slots:
         QVERIFY(coverageTable(*rows).lines.empty());
         const Coverage all{.rows = 1583, .publications = 6, .inside = 0.876, .insideAlike = 0.9, .score = 0.5, .scoreAlike = 0.6};
         rows->validation.coverage = {{ConfidenceLabel::SameFamily, all, {}, {}}};
-        const TextTable table = coverageTable(*rows);
+        const TextRows table = coverageTable(*rows);
         QCOMPARE(table.lines.size(), std::size_t(1));
         QCOMPARE(table.lines[0].cells.mid(0, 5), QStringList({QStringLiteral("same family"), QStringLiteral("all"), QStringLiteral("1,583"), QStringLiteral("6"), QStringLiteral("87.6 %")}));
         QCOMPARE(table.lines[0].cells.size(), table.titles.size());

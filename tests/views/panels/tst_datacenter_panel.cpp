@@ -20,7 +20,8 @@ private:
     {
         auto made = std::make_shared<Selection>();
         made->plan = plan;
-        made->screened = 40;
+        made->looked = made->screened = 40;
+        made->simulated = 3;
         const auto option = [&](std::vector<DatacenterBlock> blocks, int cells, double rate, double usd, double egress) {
             SelectionOption o;
             o.blocks = std::move(blocks);
