@@ -36,7 +36,7 @@ struct BetterParts {
 };
 
 /// As many parts are looked at at once, and as many spans of timelines together: clusters of many datacenters have thousands.
-inline constexpr std::size_t kMostParts = 256, kMostPartSpans = 10'000'000;
+inline constexpr std::size_t kMostParts = 64, kMostPartSpans = 10'000'000;
 /// Of a plan whose timeline has so many spans.
 [[nodiscard]] std::size_t mostParts(std::size_t spans);
 

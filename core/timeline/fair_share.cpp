@@ -135,6 +135,32 @@ private:
     std::size_t m_unfrozen = 0;
 };
 
+constexpr std::uint32_t kUnused = 0xffffffff;
+constexpr std::size_t kFewLinks = 16;      // of which none needs to be left out
+
+/// A full mesh of thirty datacenters has 870 directions, of which a pipeline uses a dozen.
+void takeUsedLinks(const std::vector<double> &capacity, const std::vector<std::uint32_t> &linkIndex, FairShareWorkspace &work)
+{
+    work.number.resize(capacity.size(), kUnused);
+    work.used.clear();
+    for (const std::uint32_t link : linkIndex) {
+        if (work.number[link] == kUnused)
+            work.used.push_back(link);
+        work.number[link] = 0;
+    }
+    std::ranges::sort(work.used);
+    work.usedCapacity.clear();
+    for (const std::uint32_t link : work.used) {
+        work.number[link] = std::uint32_t(work.usedCapacity.size());
+        work.usedCapacity.push_back(capacity[link]);
+    }
+    work.usedIndex.resize(linkIndex.size());
+    for (std::size_t i = 0; i < linkIndex.size(); ++i)
+        work.usedIndex[i] = work.number[linkIndex[i]];
+    for (const std::uint32_t link : work.used)
+        work.number[link] = kUnused;
+}
+
 } // namespace
 
 void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap, const std::vector<double> &weight,
@@ -148,7 +174,10 @@ void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<
                      const std::vector<std::uint32_t> &linkBegin, const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate,
                      FairShareWorkspace &workspace)
 {
-    ProgressiveFilling(cap, weight, linkBegin, linkIndex, rate, workspace).run(linkCapacity);
+    if (linkCapacity.size() <= kFewLinks)
+        return ProgressiveFilling(cap, weight, linkBegin, linkIndex, rate, workspace).run(linkCapacity);
+    takeUsedLinks(linkCapacity, linkIndex, workspace);
+    ProgressiveFilling(cap, weight, linkBegin, workspace.usedIndex, rate, workspace).run(workspace.usedCapacity);
 }
 
 } // namespace trainyard

@@ -9,6 +9,9 @@
 namespace trainyard {
 
 struct FairShareWorkspace {
+    // of many links the few that carry a flow, in their order, and the flows' links by their numbers among these
+    std::vector<std::uint32_t> number, used, usedIndex;
+    std::vector<double> usedCapacity;
     std::vector<double> left, unfrozenWeight, share;   // per link
     std::vector<std::uint32_t> users;                  // per link: flows not yet frozen
     std::vector<std::uint32_t> flowBegin, flowIndex;   // flows of each link

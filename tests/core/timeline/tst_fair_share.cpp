@@ -75,6 +75,25 @@ std::vector<double> pour(const Case &flows, double step)
 class FairShare : public QObject {
     Q_OBJECT
 private slots:
+    /// Links that carry nothing change nothing, however many there are.
+    void linksWithoutFlowsChangeNoRate()
+    {
+        std::mt19937 random(23);
+        FairShareWorkspace workspace;
+        for (int trial = 0; trial < 200; ++trial) {
+            const Case few = randomCase(random, trial % 2 == 0);
+            Case many = few;
+            many.capacity.assign(few.capacity.size() * 40, 1e-3);
+            for (std::size_t link = 0; link < few.capacity.size(); ++link)
+                many.capacity[link * 40 + 7] = few.capacity[link];
+            for (std::uint32_t &link : many.index)
+                link = link * 40 + 7;
+            std::vector<double> rate;
+            maxMinFairRates(many.capacity, many.cap, many.weight, many.begin, many.index, rate, workspace);
+            QCOMPARE(rate, few.rates());
+        }
+    }
+
     void oneLinkIsSharedEvenly();
     void aCappedFlowLeavesItsRestToTheOthers();
     void theClassicLineOfThreeLinks();
