@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <iostream>
+
 namespace trainyard::cli {
 
 namespace {
@@ -27,6 +29,8 @@ int run(const Options &options)
     EvaluationWorkspace workspace;
     const RokCurve curve = rokCurve(plan, builtinCatalogue(), workspace, interruption.token());
     const int printed = print(options.format == "json" ? rokJson(curve) : options.format == "csv" ? rokCsv(curve) : rokTable(curve), options.format);
+    if (curve.isStopped)
+        std::cerr << "stopped: the points that were done are printed\n";
     return printed != kDone ? printed : curve.isStopped ? kInterrupted : kDone;
 }
 

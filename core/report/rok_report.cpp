@@ -49,7 +49,7 @@ std::string rokJson(const RokCurve &curve)
         points.push_back(pointJson(point));
     for (const RokGap &gap : curve.gaps)
         gaps.push_back({{"way", toString(gap.way)}, {"micro_batch", gap.microBatch}, {"why", gap.why}});
-    return dumped({{"points", points}, {"left_out", gaps}});
+    return dumped({{"points", points}, {"left_out", gaps}, {"stopped", curve.isStopped}});
 }
 
 std::string rokCsv(const RokCurve &curve)

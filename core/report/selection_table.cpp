@@ -33,19 +33,23 @@ Json blocksJson(const SelectionOption &option, const Cluster &cluster)
 std::string searchText(const Selection &selection)
 {
     const auto counted = [](int count, const char *one, const char *many) { return std::to_string(count) + (count == 1 ? one : many); };
-    const std::string text = counted(selection.looked, " placement", " placements") + " of contiguous stages looked at, " + std::to_string(selection.simulated)
-        + " simulated: ";
+    const std::string text = counted(selection.looked, " placement", " placements") + " of contiguous stages looked at"
+        + (selection.askedCell > 0 ? ", across the WAN in whole cells of " + std::to_string(selection.askedCell) : std::string{}) + ", " + std::to_string(selection.simulated) + " simulated: ";
+    if (selection.simulated == 0 && selection.looked > 0)
+        return counted(selection.looked, " placement", " placements") + " of contiguous stages looked at, none simulated: in none do weights and optimizer states alone fit into memory";
     return text + (selection.isProven ? "by their bounds none of the others is faster or cheaper than the best"
                                       : "others may still be better by their bounds");
 }
 
 std::string selectionTable(const Selection &selection)
 {
-    if (!selection.nothingToSelect.empty() || selection.options.empty())
+    if (!selection.nothingToSelect.empty())
+        return selection.nothingToSelect + "\n";
+    if (selection.options.empty())
         return {};
     using enum TextTable::Align;
-    TextTable table({Left, Right, Right, Right, Right, Right, Left, Left},
-                    {"datacenters and their stages", "cells", "iteration", "sequences/s", "$/Mtok, used GPUs", "egress $/Mtok", "waits for", ""});
+    TextTable table({Left, Right, Right, Right, Right, Right, Right, Left, Left},
+                    {"datacenters and their stages", "cells", "micro-batches", "iteration", "sequences/s", "$/Mtok, used GPUs", "egress $/Mtok", "waits for", ""});
     std::vector<const SelectionOption *> rows;
     for (const SelectionOption &option : selection.options)
         rows.push_back(&option);
@@ -53,7 +57,7 @@ std::string selectionTable(const Selection &selection)
     for (const SelectionOption *row : rows) {
         const SelectionOption &option = *row;
         const bool isTimed = option.seconds > 0;
-        table.add({(option.isFeasible ? "" : "not feasible: ") + blocksText(option.blocks, selection.plan->cluster), std::to_string(option.cells) + " × " + std::to_string(option.cell),
+        table.add({(option.isFeasible ? "" : "not feasible: ") + blocksText(option.blocks, selection.plan->cluster), std::to_string(option.cells) + " × " + std::to_string(option.cell), option.microBatches > 0 ? std::to_string(option.microBatches) : "",
                    isTimed ? secondsText(option.seconds) : "", isTimed ? plainText(option.sequencesPerSecond) : "",
                    isTimed ? usdText(option.usdPerMillionTokens) : "", isTimed ? usdText(option.egressUsdPerMillionTokens()) : "",
                    toString(option.bound), marks(option)});

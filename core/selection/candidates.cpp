@@ -70,7 +70,7 @@ std::vector<int> degrees(int most)
     return all;
 }
 
-/// The placements of one degree. Across the WAN only whole cells of replicas: Algorithm 1.
+/// The placements of one degree. Across the WAN only whole cells of replicas where the plan says how many make one: Algorithm 1.
 class OfDegree {
 public:
     OfDegree(const Workload &workload, int data, int cell, const SelectionOptions &options, const std::vector<std::array<double, 2>> &usdPerGb)
@@ -79,7 +79,9 @@ public:
         Workload open = workload;
         open.plan = std::make_shared<const Plan>(m_plan);
         m_times = searchTimes(open, data, &usdPerGb);
+        const bool isAsked = options.cell || workload.plan->wan.cell;   // else cells come about as the degree lets them
         m_isWhole = data % cell == 0;
+        m_goesAcross = m_isWhole || !isAsked;
     }
 
     void search(Candidates &out, int visits)
@@ -93,7 +95,7 @@ public:
             if (m_times.holds[std::size_t(d)] >= m_times.stages)
                 take(boundBlocks(m_times, {{d, m_times.stages}}));
         LeftBound rest{0, 0};
-        if (m_isWhole)
+        if (m_goesAcross)
             rest = searchAcross(take, out.looked, visits);
         else
             rest = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
@@ -135,7 +137,7 @@ private:
 
     Plan m_plan;
     int m_data, m_cell;
-    bool m_isWhole;
+    bool m_isWhole, m_goesAcross;
     SearchTimes m_times;
 };
 

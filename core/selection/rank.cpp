@@ -9,6 +9,8 @@ namespace trainyard::selecting {
 
 namespace {
 
+constexpr int kMostRemarks = 4;        // each a sentence; clusters of thirty datacenters would fill a page
+
 std::string rounded(double value)
 {
     char text[32];
@@ -73,8 +75,13 @@ void thin(std::vector<SelectionOption> &options, int fastest, int cheapest)
 }
 
 /// Why the option with the datacenter is no better, by what differs between them.
-std::string whyNot(const SelectionOption &with, const SelectionOption &best, int seats)
+std::string whyNot(const SelectionOption &with, const SelectionOption &best, const Selection &selection, int seats)
 {
+    if (selection.objective == SelectionObjective::Cost) {
+        const double dearer = with.usdPerMillionTokens - best.usdPerMillionTokens, egress = with.egressUsdPerMillionTokens() - best.egressUsdPerMillionTokens();
+        if (egress > dearer / 2)
+            return "$" + rounded(egress) + " of the difference is egress";
+    }
     const std::string wait = with.bound == Bound::Link ? "each micro-batch waits for the link"
         : with.bound == Bound::InFlight ? "the way across leaves too few micro-batches in flight" : "";
     if (with.data() == best.data())
@@ -99,15 +106,15 @@ std::string remarkOn(int datacenter, const SelectionOption &best, const Selectio
             with = &option;
     const std::string opening = "Adding " + site.label() + " does not help: ";
     if (with) {
-        const std::string text = opening + "the best option with it, " + blocksText(with->blocks, workload.plan->cluster) + ", reaches "
+        const std::string text = opening + "the best option with it that was simulated, " + blocksText(with->blocks, workload.plan->cluster) + ", reaches "
             + valueText(*with, selection.objective) + " against " + valueText(best, selection.objective);
-        return text + ": " + whyNot(*with, best, Seating(workload).capacity(datacenter)) + ".";
+        return text + ": " + whyNot(*with, best, selection, Seating(workload).capacity(datacenter)) + ".";
     }
     if (Seating(workload).capacity(datacenter) < cell)
         return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")
             + " no stage: the smallest, one cell of " + std::to_string(cell) + (cell == 1 ? " replica" : " replicas") + ", needs "
             + std::to_string(cell * p.tensor * p.context) + ".";
-    return opening + "no option has it beside others.";
+    return selection.isProven ? opening + "no option has it beside others." : std::string{};
 }
 
 } // namespace
@@ -136,12 +143,16 @@ void rank(Selection &selection, const Workload &workload, int cell)
     const int best = byCost ? selection.bestCost : selection.bestThroughput;
     if (best < 0 || options[std::size_t(best)].blocks.empty())
         return;
+    int said = 0;
     for (int d = 0; d < int(workload.plan->cluster.datacenters.size()); ++d) {
         if (uses(options[std::size_t(best)], d))
             continue;
-        if (std::string text = remarkOn(d, options[std::size_t(best)], selection, workload, cell); !text.empty())
+        std::string text = remarkOn(d, options[std::size_t(best)], selection, workload, cell);
+        if (!text.empty() && ++said <= kMostRemarks)
             selection.remarks.push_back(std::move(text));
     }
+    if (said > kMostRemarks)
+        selection.remarks.push_back("Nor was an option with one of " + std::to_string(said - kMostRemarks) + " further datacenters better.");
 }
 
 } // namespace trainyard::selecting

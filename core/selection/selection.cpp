@@ -57,6 +57,7 @@ public:
         m_result.plan = m_workload.plan;
         m_result.objective = m_options.objective;
         m_cell = cellFor(m_workload, m_options);
+        m_result.askedCell = m_cell > 1 && (m_options.cell || m_result.plan->wan.cell) ? m_cell : 0;
         if (auto done = addCurrent(); !done)
             return std::unexpected(done.error());
         Candidates found = candidates(m_workload, m_cell, m_catalogue, m_options, m_stop);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which datacenters to train in. Wider than Algorithm 1 of Atlas (arXiv 2411.14458): for each data-parallel degree, and across
-// the WAN each number of whole DP-cells, every order of linked datacenters and every number of stages in each, by the search
+// the WAN each number of whole DP-cells where the plan gives their size, every order of linked datacenters and every number of stages in each, by the search
 // that also places a plan. Bounds say what no simulation can better; the closed form (estimate.h) says what to simulate first,
 // and what is shown is the simulated value. Whole pipelines in each datacenter stand beside them for comparison. Call it from
 // any one thread; docs/model.md, "Datacenter selection".
@@ -66,6 +66,7 @@ struct Selection {
     int looked = 0;                // placements whose bounds were counted
     int screened = 0;              // of those in closed form, at least those that were simulated
     int simulated = 0;             // of those; options that hardly differ from a better one are not listed
+    int askedCell = 0;             // across the WAN only whole cells of so many were looked at; 0: every number of replicas
     bool isProven = false;         // whatever was not simulated is outdone in time and in cost at once by an option that was
     int bestThroughput = -1, bestCost = -1, current = -1;   // indices of options
     std::vector<std::string> remarks;       // "Adding Oregon does not help: …"

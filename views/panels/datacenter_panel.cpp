@@ -117,7 +117,7 @@ void DatacenterPanel::refresh()
         m_rows[i]->setApplicable(!m_plan || s.plan == m_plan);
     }
     m_heading->note->setText(s.simulated > 0 ? tr("%1 of %2 simulated%3").arg(s.simulated).arg(s.looked).arg(s.isProven ? tr(", best proven") : QString()) : QString());
-    m_heading->note->setShortText(tr("%1 of %2").arg(s.simulated).arg(s.looked));
+    m_heading->note->setShortText(s.isProven ? tr("%1 of %2, proven").arg(s.simulated).arg(s.looked) : tr("%1 of %2").arg(s.simulated).arg(s.looked));
     m_heading->note->setToolTip(s.isProven ? tr("Placements simulated, of all that were looked at. By lower bounds on their time and cost none of the others is faster or cheaper than the best.")
                                            : tr("Placements simulated, of all that were looked at. By their bounds others may still be better: the search ended before that was settled."));
     QStringList remarks;
