@@ -56,7 +56,7 @@ struct SearchLimits {
     BlockSizes sizes = BlockSizes::Most;
     bool byCost = false;                // keep the cheapest by bound instead of the fastest
     int most = 32;                      // candidates kept: those of the least bounds
-    int visits = 8'000;                 // of datacenters on the way, shared by where the pipeline begins; beyond, the search is cut
+    int visits = 6'000;                 // of datacenters on the way, shared by where the pipeline begins; beyond, the search is cut
 };
 
 struct BoundedBlocks {
