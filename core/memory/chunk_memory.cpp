@@ -50,8 +50,8 @@ public:
         if (m_shape.recompute == Recompute::Full)   // the others keep theirs
             m.kept += (dense - again.dense) * (m_denseKept.kept - m_dense.kept) + (chunk.expertLayers - again.experts) * (m_expertKept.kept - m_expert.kept);
         m.whole = sum(&LayerActivations::whole);
-        if (m_stack.freesStageInputs && m_p.pipeline > 1 && chunk.layers > 0 && m_shape.recompute == Recompute::None && !m_shape.recomputeNorms) {
-            m.kept -= m_hiddenShare * m_shape.keptShare;   // the first norm's input: its output, which is kept, is enough
+        if (chunk.layers > 0 && freesStageInput(m_work)) {
+            m.kept -= m_hiddenShare * m_shape.keptShare;
             m.whole -= m_hiddenShare;
         }
         m.forWeightGrads = sum(&LayerActivations::forWeightGrads);
@@ -178,6 +178,12 @@ ChunkMemory sliced(ChunkMemory m, int slices)
 }
 
 } // namespace
+
+bool freesStageInput(const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    return workload.stack.freesStageInputs && plan.parallelism.pipeline > 1 && plan.memory.recompute == Recompute::None && !plan.memory.recomputeNorms;
+}
 
 ActivationShape activationShape(const Workload &workload)
 {

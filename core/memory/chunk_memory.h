@@ -37,6 +37,9 @@ struct ChunkMemory {
 /// The virtual stages of a stage, in order.
 [[nodiscard]] std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage);
 
+/// Whether the input of a virtual stage, its first norm's, is not kept: that norm's backward works from its output, which is.
+[[nodiscard]] bool freesStageInput(const Workload &workload);
+
 /// The shape of one micro-batch of a plan on one GPU, with its recomputation.
 [[nodiscard]] ActivationShape activationShape(const Workload &workload);
 

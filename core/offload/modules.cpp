@@ -20,7 +20,13 @@ bool isReadByLaterSlices(std::string_view tensor)
     return tensor.find("key") != tensor.npos || tensor.find("value") != tensor.npos;
 }
 
-LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, double minElements)
+/// The tensor that the first layer of a stage need not keep.
+bool isFreed(const Workload &workload, std::string_view tensor, bool isFirst)
+{
+    return isFirst && tensor == "attention norm input" && freesStageInput(workload);
+}
+
+LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, bool isFirst, double minElements)
 {
     LayerBytes bytes;
     const int slices = tokenSlices(*workload.plan);
@@ -28,6 +34,8 @@ LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, 
     if (shape.recompute == Recompute::Full && !isWhole)
         shape.recompute = Recompute::None;
     for (const SavedTensor &tensor : savedTensors(workload.model, expertLayer, shape, workload.stack)) {
+        if (isFreed(workload, tensor.name, isFirst))
+            continue;
         ChildBytes &child = tensor.child == LayerChild::Attention ? bytes.attention : bytes.mlp;
         const bool stays = tensor.elements < minElements * slices || (slices > 1 && isReadByLaterSlices(tensor.name));
         (stays ? child.resident : child.offloadable) += tensor.bytes / slices;
@@ -54,12 +62,14 @@ void addLayer(std::vector<OffloadModule> &modules, int layer, const LayerBytes &
                        all.inputGrad * (1 - share.inputGrad), all.weightGrad * (1 - share.weightGrad), all.recompute * (1 - share.recompute)});
 }
 
-PolicyLayer policyLayer(const Workload &workload, bool expertLayer, const ChunkCost &cost, const AttentionShare &share)
+PolicyLayer policyLayer(const Workload &workload, bool expertLayer, bool isFirst, const ChunkCost &cost, const AttentionShare &share)
 {
     PolicyLayer layer;
     ChildBytes all;
     for (const SavedTensor &tensor : savedTensors(workload.model, expertLayer, activationShape(workload), workload.stack)) {
         const std::string_view name = tensor.name;
+        if (isFreed(workload, name, isFirst))
+            continue;
         all.offloadable += tensor.bytes;
         if (name == "attention norm input")
             layer.input += tensor.bytes;
@@ -79,11 +89,15 @@ PolicyLayer policyLayer(const Workload &workload, bool expertLayer, const ChunkC
 
 std::vector<PolicyLayer> chunkLayers(const Workload &workload, const StageChunk &chunk, const StageCoster::Parts &parts)
 {
-    const PolicyLayer dense = policyLayer(workload, false, parts.dense, parts.denseAttention);
-    const PolicyLayer expert = workload.model.isMoe() ? policyLayer(workload, true, parts.expert, parts.expertAttention) : PolicyLayer{};
+    const auto layerOf = [&](bool isExpert, bool isFirst) {
+        return isExpert ? policyLayer(workload, true, isFirst, parts.expert, parts.expertAttention)
+                        : policyLayer(workload, false, isFirst, parts.dense, parts.denseAttention);
+    };
+    const PolicyLayer dense = layerOf(false, false), expert = workload.model.isMoe() ? layerOf(true, false) : PolicyLayer{};
     std::vector<PolicyLayer> layers;
     for (int layer = chunk.firstLayer; layer < chunk.firstLayer + chunk.layers; ++layer) {
-        layers.push_back(workload.model.isExpertLayer(layer) ? expert : dense);
+        const bool isExpert = workload.model.isExpertLayer(layer);
+        layers.push_back(layer == chunk.firstLayer ? layerOf(isExpert, true) : isExpert ? expert : dense);
         layers.back().module.layer = layer;
     }
     return layers;
@@ -100,9 +114,9 @@ std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChu
     if (chunk.hasEmbedding)
         modules.push_back(moduleOf(ModulePart::Embedding, -1, {}, parts.embedding));
     const bool hasExperts = workload.model.isMoe();
-    const LayerBytes dense[] = {layerBytes(workload, false, false, minElements), layerBytes(workload, false, true, minElements)};
-    const LayerBytes expert[] = {hasExperts ? layerBytes(workload, true, false, minElements) : LayerBytes{},
-                                 hasExperts ? layerBytes(workload, true, true, minElements) : LayerBytes{}};
+    const LayerBytes dense[] = {layerBytes(workload, false, false, false, minElements), layerBytes(workload, false, true, false, minElements)};
+    const LayerBytes expert[] = {hasExperts ? layerBytes(workload, true, false, false, minElements) : LayerBytes{},
+                                 hasExperts ? layerBytes(workload, true, true, false, minElements) : LayerBytes{}};
     const bool isFull = workload.plan->memory.recompute == Recompute::Full;
     for (int layer = chunk.firstLayer; layer < chunk.firstLayer + chunk.layers; ++layer) {
         const bool isExpert = workload.model.isExpertLayer(layer);
@@ -111,7 +125,8 @@ std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChu
         ChunkCost cost = isExpert ? parts.expert : parts.dense;
         if (isFull && !isWhole)
             cost.recompute = isExpert ? parts.expertAgain : parts.denseAgain;
-        addLayer(modules, layer, isExpert ? expert[isWhole] : dense[isWhole], cost, isExpert ? parts.expertAttention : parts.denseAttention, isWhole);
+        const LayerBytes &bytes = isExpert ? expert[isWhole] : dense[isWhole];
+        addLayer(modules, layer, layer == chunk.firstLayer ? layerBytes(workload, isExpert, isWhole, true, minElements) : bytes, cost, isExpert ? parts.expertAttention : parts.denseAttention, isWhole);
     }
     if (chunk.hasHead)
         modules.push_back(moduleOf(ModulePart::Head, -1, {}, parts.head));

@@ -4,10 +4,10 @@
 #include "core/cost/collectives.h"
 #include "core/cost/iteration_costs.h"
 #include "core/cost/layer_cost.h"
+#include "core/cost/placements.h"
 #include "core/cost/shard_traffic.h"
 #include "core/evaluate/estimate.h"
 #include "core/memory/stage_states.h"
-#include "core/cost/placements.h"
 #include "core/plan/plan_io.h"
 #include "tests/support/plans.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Activation offloading from plan to metrics.
+#include "core/cost/placements.h"
 #include "core/hardware/network_spec.h"
 #include "core/offload/paths.h"
-#include "core/cost/placements.h"
 #include "core/timeline/analysis.h"
 #include "tests/core/offload/drive_plans.h"
 #include "tests/core/offload/paper_plans.h"
@@ -28,6 +28,23 @@ private slots:
             const Metrics &m = evaluation->metrics;
             QVERIFY(std::abs(m.breakdown->total() - *m.iterationTime) < 1e-6 * *m.iterationTime);
             QCOMPARE(m.offload->stall, m.breakdown->offloadStall);
+        }
+    }
+
+    /// Where nothing leaves, a GPU holds what it holds without offload, also where a stage does not keep its input.
+    void nothingThatLeavesIsKeeping()
+    {
+        for (const double freed : {0.0, 1.0}) {
+            Plan keep = oneSite(8);
+            keep.parallelism.pipeline = 4;
+            keep.stack.overrides["frees_stage_inputs"] = freed;
+            Plan none = withDrives(keep, 20, 20);
+            none.memory.offloadFraction = 0;
+            const auto kept = evaluated(keep), offloading = evaluated(none);
+            for (std::size_t stage = 0; stage < kept->metrics.memory->perStage.size(); ++stage) {
+                const double before = kept->metrics.memory->perStage[stage].peak, after = offloading->metrics.memory->perStage[stage].peak;
+                QVERIFY2(std::abs(after / before - 1) < 1e-6, qPrintable(QString("stage %1, freed %2: %3 and %4").arg(stage).arg(freed).arg(before).arg(after)));
+            }
         }
     }
 

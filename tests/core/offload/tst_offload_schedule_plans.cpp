@@ -2,8 +2,8 @@
 // Activation offloading from plan to metrics under schedules that decide while they run, that pair operations, or that
 // recompute part of a stage.
 #include "core/cost/iteration_costs.h"
-#include "core/memory/chunk_memory.h"
 #include "core/cost/placements.h"
+#include "core/memory/chunk_memory.h"
 #include "core/schedule/chunks.h"
 #include "tests/core/offload/drive_plans.h"
 
