@@ -9,7 +9,7 @@ namespace trainyard::selecting {
 
 namespace {
 
-constexpr int kMostRemarks = 4;        // each a sentence; clusters of thirty datacenters would fill a page
+constexpr int kMostRemarks = 2;        // each a sentence; clusters of thirty datacenters would fill a page
 
 std::string rounded(double value)
 {
