@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/search_times.h"
 
+#include "core/cluster/alike_pools.h"
+#include "core/cost/gpu_price.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan_codec.h"
 #include "core/cost/wan_path.h"
 #include "core/cost/wan_traffic.h"
-#include "core/hardware/power_spec.h"
 #include "core/memory/in_flight_room.h"
 #include "core/placement/place.h"
 #include "core/placement/seating.h"
@@ -24,19 +25,12 @@ double least(const OpSplit &op, bool isPaired)
     return (op.compute + op.tensor + op.context).value + (isPaired ? 0 : op.expert.value);
 }
 
-/// Two pools of one datacenter, or of two with the same fabric, whose GPUs cost a stage the same.
-bool isSamePool(const Pool &a, const Pool &b)
-{
-    return a.gpusPerNode == b.gpusPerNode && a.gpu == b.gpu && a.usdPerGpuHour == b.usdPerGpuHour && a.inlineGpu == b.inlineGpu && a.ssd == b.ssd
-        && a.host == b.host;
-}
-
 /// Pools of which none is as one before.
 std::vector<int> unlikePools(const std::vector<Pool> &pools)
 {
     std::vector<int> unlike;
     for (int p = 0; p < int(pools.size()); ++p)
-        if (std::ranges::none_of(unlike, [&](int known) { return isSamePool(pools[std::size_t(known)], pools[std::size_t(p)]); }))
+        if (std::ranges::none_of(unlike, [&](int known) { return areAlike(pools[std::size_t(known)], pools[std::size_t(p)]); }))
             unlike.push_back(p);
     return unlike;
 }
@@ -63,8 +57,7 @@ public:
         m_times.isChain = chunks == 1 && copies == 1;
         m_times.passes = isSliced || m_times.isTwoWay ? 1 : chunks;
         m_times.transfers = isSliced ? 1 : std::max(1, chunks / copies);
-        m_times.isListed = !isFixedOrder(m_plan.schedule) && m_plan.schedule != ScheduleKind::Atlas && m_plan.schedule != ScheduleKind::Varuna
-            && m_plan.schedule != ScheduleKind::TeraPipe;
+        m_times.isListed = orderedBy(m_plan.schedule) == OrderedBy::Times;
         m_times.waitsBetween = m_plan.schedule == ScheduleKind::GPipe;
         addInFlight();
         for (std::size_t d = 0; d < m_times.holds.size(); ++d) {
@@ -111,7 +104,7 @@ private:
         m_workload.layout.classes = {PipelineClass{0, m_data, m_times.microBatches, std::vector<StageSeat>(stages.size(), seat)}};
         StageCoster coster(m_workload);
         const StageCoster::Parts parts = m_plan.profile ? StageCoster::Parts{} : coster.parts(m_workload.layout.classes.front(), 0);
-        const double usd = m_usdPerGb ? usdPerReplicaSecond(m_workload, seat) * m_data : 0;
+        const double usd = m_usdPerGb ? usdPerGpuHour(m_workload, seat, 0) / 3600 * m_plan.parallelism.tensor * m_plan.parallelism.context * m_data : 0;
         for (int s = 0; s < int(stages.size()); ++s) {
             const bool isSliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices;
             const StageBound here = m_plan.profile || isSliced ? ofChunks(coster, s) : computed(parts, s);
@@ -168,7 +161,7 @@ private:
 
     void add(StageBound &bound, const ChunkCost &chunk, std::size_t number, std::size_t ofOne, bool recomputes) const
     {
-        const bool isPaired = m_plan.schedule == ScheduleKind::DualPipe || m_plan.schedule == ScheduleKind::DualPipeV;
+        const bool isPaired = pairsOperations(m_plan.schedule);
         const bool isSplit = endsWithWeightGrads(m_plan.schedule);
         const double forward = least(chunk.forward, isPaired), weight = least(chunk.weightGrad, isPaired);
         const double gradient = least(chunk.inputGrad, isPaired) + (isSplit ? 0 : weight) + (recomputes ? least(chunk.recompute, isPaired) : 0);
@@ -195,7 +188,7 @@ private:
     [[nodiscard]] bool isAlike(int a, int b) const
     {
         const Datacenter &x = m_plan.cluster.datacenters[std::size_t(a)], &y = m_plan.cluster.datacenters[std::size_t(b)];
-        return x.pools.size() == 1 && y.pools.size() == 1 && isSamePool(x.pools.front(), y.pools.front()) && x.fabric == y.fabric
+        return x.pools.size() == 1 && y.pools.size() == 1 && areAlike(x.pools.front(), y.pools.front()) && x.fabric == y.fabric
             && x.fabricGbpsPerGpu == y.fabricGbpsPerGpu && x.fabricMeasuredGBps == y.fabricMeasuredGBps;
     }
 
@@ -250,16 +243,6 @@ private:
 SearchTimes searchTimes(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
 {
     return Bounds(workload, data, usdPerGb).run();
-}
-
-double usdPerReplicaSecond(const Workload &workload, StageSeat seat)
-{
-    const GpuSpec &gpu = workload.gpu(seat);
-    const Parallelism &p = workload.plan->parallelism;
-    const double price = workload.pool(seat).usdPerGpuHour.value_or(gpu.usdPerHour);
-    const double kilowatts = gpu.tdpWatts / 1e3 * builtinPower().idleShare;
-    const double idle = kilowatts * workload.plan->cluster.datacenters[std::size_t(seat.datacenter)].usdPerKwh.value_or(0);
-    return p.tensor * p.context * (price > 0 ? price : idle) / 3600;
 }
 
 } // namespace trainyard

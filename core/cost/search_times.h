@@ -15,7 +15,4 @@ namespace trainyard {
 /// For `data` replicas. The layout of the workload is not read. With the price of a GB, per link and direction, hardware and egress too.
 [[nodiscard]] SearchTimes searchTimes(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb = nullptr);
 
-/// Rental of one replica's GPUs of a stage, USD a second; hardware without a price pays for the power that it takes even when idle.
-[[nodiscard]] double usdPerReplicaSecond(const Workload &workload, StageSeat seat);
-
 } // namespace trainyard

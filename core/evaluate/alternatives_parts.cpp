@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a better part would buy: the second list of alternatives.h. Parts of one group answer the same wish in several
 // sizes ("1, 2, 4 nodes"), smallest first, so that a ranking can keep the one that pays most apiece.
+#include "core/cluster/alike_pools.h"
 #include "core/cluster/edits.h"
 #include "core/evaluate/alternatives.h"
 
@@ -164,12 +165,7 @@ void addLinks(Parts &parts, const Plan &plan)
 /// A node more is worth the same in any of the pools of one datacenter whose nodes are equal.
 bool hasEqualBefore(const std::vector<Pool> &pools, std::size_t at)
 {
-    const auto isEqual = [&](const Pool &other) {
-        const Pool &pool = pools[at];
-        return other.gpu == pool.gpu && other.inlineGpu == pool.inlineGpu && other.gpusPerNode == pool.gpusPerNode
-            && other.usdPerGpuHour == pool.usdPerGpuHour && other.ssd == pool.ssd && other.host == pool.host;
-    };
-    return std::any_of(pools.begin(), pools.begin() + std::ptrdiff_t(at), isEqual);
+    return std::any_of(pools.begin(), pools.begin() + std::ptrdiff_t(at), [&](const Pool &other) { return areAlike(other, pools[at]); });
 }
 
 void addNodes(Parts &parts, const Plan &plan)

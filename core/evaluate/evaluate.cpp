@@ -80,7 +80,7 @@ public:
         Placements open = placements(m_workload);
         std::optional<Candidate> best;
         std::vector<Problem> failures;
-        Errors tooLong;
+        Errors tooLong, failed;
         Layout unseated = std::move(open.unseated);
         m_state.graphs.resize(std::min(open.found.size(), std::size_t(kMostPlacements)));
         std::size_t simulated = 0, tasks = 0;
@@ -101,10 +101,10 @@ public:
                         tooLong.push_back(candidate.error());
                     continue;
                 }
-                Problem failure = scheduleProblem(m_workload, candidate.error(), m_search);
-                const auto isSame = [&](const Problem &known) { return known.where == failure.where && known.text.substr(0, 40) == failure.text.substr(0, 40); };
-                if (std::none_of(failures.begin(), failures.end(), isSame))   // several placements may fail alike
-                    failures.push_back(std::move(failure));
+                if (std::ranges::find(failed, candidate.error()) == failed.end()) {   // several placements may fail alike
+                    failures.push_back(scheduleProblem(m_workload, candidate.error(), m_search));
+                    failed.push_back(candidate.error());
+                }
                 unseated = m_workload.layout;
             } else if (!best || isBetter(*candidate, *best)) {
                 best = std::move(*candidate);

@@ -15,12 +15,6 @@ namespace trainyard {
 
 namespace {
 
-bool splitsBackward(const Program &program)
-{
-    const auto splits = [](const std::vector<Op> &order) { return std::ranges::find(order, OpKind::InputGrad, &Op::kind) != order.end(); };
-    return std::ranges::any_of(program.order, splits);
-}
-
 class OffloadPlanner {
 public:
     OffloadPlanner(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop)

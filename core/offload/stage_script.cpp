@@ -74,11 +74,6 @@ private:
     std::uint32_t m_next, m_end;
 };
 
-bool splits(const Program &program)
-{
-    return std::ranges::any_of(program.order, [](const auto &order) { return std::ranges::find(order, OpKind::InputGrad, &Op::kind) != order.end(); });
-}
-
 } // namespace
 
 std::vector<std::vector<StageScript>> stageScripts(const IterationCosts &costs, const Timeline &keeping)
@@ -96,7 +91,7 @@ std::vector<std::vector<StageScript>> stageScripts(const IterationCosts &costs, 
         script.times.assign(pipeline.ops.begin() + std::ptrdiff_t(first), pipeline.ops.begin() + std::ptrdiff_t(first + chunks));
         script.microBatches = program.shape.microBatches;
         script.isOrderKnown = program.rule == OrderRule::Strict || program.endsChain(program.virtualStage(track.stage, 0));
-        script.splitsBackward = splits(program);
+        script.splitsBackward = splitsBackward(program);
         script.ops = ScriptReader(keeping, program, track).read(script.times);
     }
     for (std::size_t c = 0; c < scripts.size(); ++c) {

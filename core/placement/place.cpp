@@ -5,6 +5,7 @@
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
 
@@ -26,17 +27,17 @@ std::vector<DatacenterBlock> pinnedBlocks(const Plan &plan)
     return blocks;
 }
 
-bool holds(const Seating &seating, const std::vector<DatacenterBlock> &blocks, int data)
+/// Replicas that the blocks' datacenters have seats for; a datacenter may hold several blocks.
+int mostHeld(const Seating &seating, const std::vector<DatacenterBlock> &blocks)
 {
-    std::vector<std::pair<int, int>> needed;   // datacenter, seats; a datacenter may hold several blocks
+    int most = std::numeric_limits<int>::max();
     for (const DatacenterBlock &block : blocks) {
-        auto entry = std::find_if(needed.begin(), needed.end(), [&](const auto &n) { return n.first == block.datacenter; });
-        if (entry == needed.end())
-            entry = needed.insert(needed.end(), {block.datacenter, 0});
-        entry->second += block.stages * data;
+        int stages = 0;
+        for (const DatacenterBlock &other : blocks)
+            stages += other.datacenter == block.datacenter ? other.stages : 0;
+        most = std::min(most, block.datacenter < 0 ? 0 : seating.capacity(block.datacenter) / stages);
     }
-    return std::all_of(needed.begin(), needed.end(),
-                       [&](const auto &n) { return n.first >= 0 && n.second <= seating.capacity(n.first); });
+    return most;
 }
 
 /// A pinned pipeline crosses only where the pinned neighbours are linked.
@@ -55,9 +56,7 @@ std::string missingLink(const Plan &plan, const std::vector<DatacenterBlock> &bl
 std::string tooFewGpus(const Workload &workload, const Seating &seating, int data)
 {
     const Parallelism &p = workload.plan->parallelism;
-    int seats = 0;
-    for (int d = 0; d < int(workload.plan->cluster.datacenters.size()); ++d)
-        seats += seating.capacity(d);
+    const std::int64_t seats = seating.capacity();
     const int groupSize = p.tensor * p.context;
     std::string text = std::to_string(p.pipeline) + " stages of " + std::to_string(data * groupSize) + " GPUs ("
         + std::to_string(data) + (data == 1 ? " replica of " : " replicas of ") + std::to_string(groupSize) + ") cannot be seated";
@@ -104,10 +103,8 @@ Layout seatPinned(const Workload &workload)
     const Plan &plan = *workload.plan;
     const Seating seating(workload);
     const std::vector<DatacenterBlock> blocks = pinnedBlocks(plan);
-    int data = plan.parallelism.data.value_or(mostReplicas(workload));
-    while (!plan.parallelism.data && data > 1 && !holds(seating, blocks, data))
-        --data;
-    if (data < 1 || !holds(seating, blocks, data))
+    const int most = mostHeld(seating, blocks), data = plan.parallelism.data.value_or(std::min(mostReplicas(workload), most));
+    if (data < 1 || data > most)
         return seatNothing(workload, std::max(1, plan.parallelism.data.value_or(1)));
     if (std::string why = missingLink(plan, blocks); !why.empty()) {
         Layout none = seating.finish(PlacementMode::PipelineAcross, 0);
@@ -128,11 +125,7 @@ Layout seatNothing(const Workload &workload, int data)
 int mostReplicas(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    const Seating seating(workload);
-    std::int64_t seats = 0;
-    for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d)
-        seats += seating.capacity(d);
-    return int(std::min<std::int64_t>(seats / plan.parallelism.pipeline, totalMicroBatches(plan)));
+    return int(std::min<std::int64_t>(Seating(workload).capacity() / plan.parallelism.pipeline, totalMicroBatches(plan)));
 }
 
 SearchTimes searchRoom(const Workload &workload, int data)

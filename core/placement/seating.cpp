@@ -81,6 +81,14 @@ int Seating::capacity(int datacenter) const
     return seats;
 }
 
+std::int64_t Seating::capacity() const
+{
+    std::int64_t seats = 0;
+    for (const PoolSeats &pool : m_pools)
+        seats += pool.seats;
+    return seats;
+}
+
 void Seating::seat(int datacenter, int firstStage, int stages, int firstReplica, int replicas)
 {
     for (int stage = firstStage; stage < firstStage + stages; ++stage) {

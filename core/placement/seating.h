@@ -20,6 +20,7 @@ public:
     explicit Seating(const Workload &workload);
 
     [[nodiscard]] int capacity(int datacenter) const;   // replicas of stages
+    [[nodiscard]] std::int64_t capacity() const;        // of all datacenters
     /// Seats `replicas` replicas of each of the stages [first, first + count) in a datacenter, stage by stage.
     void seat(int datacenter, int firstStage, int stages, int firstReplica, int replicas);
     /// Groups replicas that sit alike into classes, deals micro-batches, counts what is idle and why.

@@ -93,21 +93,30 @@ enum class ChunkPlacement : std::uint8_t { Loop, V, Bidirectional, Slices };
     default: return false;
     }
 }
-/// Whether the order of work is the same whatever the operations take: nothing is measured while it is made (nor tokens cut
-/// into slices by times), nor chosen while it runs. Then a shorter time anywhere makes nothing later.
-[[nodiscard]] constexpr bool isFixedOrder(ScheduleKind kind)
+/// What an order of work is made by: the shape alone; the operations' times; also the slices of the tokens, which are cut by times;
+/// or what is free while it runs.
+enum class OrderedBy : std::uint8_t { Shape, Times, Slices, RunTime };
+
+[[nodiscard]] constexpr OrderedBy orderedBy(ScheduleKind kind)
 {
     switch (kind) {
     case ScheduleKind::ZbV:
     case ScheduleKind::ZbAuto:
     case ScheduleKind::VHalf:
     case ScheduleKind::VMin:
-    case ScheduleKind::Chimera:
+    case ScheduleKind::Chimera: return OrderedBy::Times;
+    case ScheduleKind::TeraPipe: return OrderedBy::Slices;
     case ScheduleKind::Varuna:
-    case ScheduleKind::TeraPipe:
-    case ScheduleKind::Atlas: return false;
-    default: return true;
+    case ScheduleKind::Atlas: return OrderedBy::RunTime;
+    default: return OrderedBy::Shape;
     }
+}
+/// Whether a shorter time anywhere makes nothing later.
+[[nodiscard]] constexpr bool isFixedOrder(ScheduleKind kind) { return orderedBy(kind) == OrderedBy::Shape; }
+/// Whether forwards run together with backwards, kernel by kernel.
+[[nodiscard]] constexpr bool pairsOperations(ScheduleKind kind)
+{
+    return kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV;
 }
 [[nodiscard]] inline int chunksPerStage(const Plan &plan)
 {

@@ -90,6 +90,11 @@ void spareRecomputeAfterOwnForward(Program &program)
 
 } // namespace
 
+bool splitsBackward(const Program &program)
+{
+    return std::ranges::any_of(program.order, [](const std::vector<Op> &order) { return std::ranges::find(order, OpKind::InputGrad, &Op::kind) != order.end(); });
+}
+
 Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, const ScheduleTimes &times)
 {
     const auto generator = std::ranges::find(kGenerators, kind, &Generator::kind);

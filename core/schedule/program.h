@@ -84,6 +84,9 @@ struct FixedOrder {
 
 using Program = FixedOrder;
 
+/// Whether input and weight gradients are operations of their own.
+[[nodiscard]] bool splitsBackward(const Program &program);
+
 /// The program of a schedule. Backwards are marked `recomputes`, except one on the last virtual stage that directly
 /// follows its own forward: those activations are still there (so 1f1b never recomputes on its last stage, and gpipe
 /// spares its first backward there). Errors: BadValue where the shape breaks the schedule's rule (interleaved needs m % p == 0

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every data-parallel degree with every placement of its stages, by the search that also places a plan.
 #include "core/cluster/wan.h"
-#include "core/cost/placements.h"
 #include "core/cost/search_times.h"
-#include "core/cost/stage_coster.h"
-#include "core/cost/wan_codec.h"
 #include "core/selection/candidates_internal.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace trainyard::selecting {
@@ -19,28 +15,6 @@ constexpr int kKept = 12;              // placements of one degree, by time and 
 constexpr int kVisits = 60'000;        // of datacenters by all searches together
 constexpr std::int64_t kMostSequences = 10'000'000;   // of a global batch
 constexpr int kMostDegrees = 400;      // beyond, only one in so many small degrees is looked at
-
-/// tf of the slowest stage of one pipeline, wherever it finds seats.
-double slowestForward(const Workload &workload)
-{
-    Plan one = *workload.plan;
-    one.placement.stages.clear();
-    one.parallelism.data = 1;
-    Workload alone = workload;
-    alone.plan = std::make_shared<const Plan>(std::move(one));
-    alone.layout = place(alone, PlacementMode::PipelineAcross);
-    if (alone.layout.data == 0)
-        return 0;
-    StageCoster coster(alone);
-    double slowest = 0;
-    for (int stage = 0; stage < alone.plan->parallelism.pipeline; ++stage) {
-        double forward = 0;
-        for (const ChunkCost &chunk : coster.wholeStage(alone.layout.classes.front(), stage).chunks)
-            forward += chunk.forward.total().value;
-        slowest = std::max(slowest, forward);
-    }
-    return slowest;
-}
 
 Plan openPlan(const Workload &workload, int data, const SelectionOptions &options)
 {
@@ -73,15 +47,12 @@ std::vector<int> degrees(int most)
 /// The placements of one degree. Across the WAN only whole cells of replicas where the plan says how many make one: Algorithm 1.
 class OfDegree {
 public:
-    OfDegree(const Workload &workload, int data, int cell, const SelectionOptions &options, const std::vector<std::array<double, 2>> &usdPerGb)
-        : m_plan(openPlan(workload, data, options)), m_data(data), m_cell(cell)
+    OfDegree(const Workload &workload, int data, std::optional<int> cell, const SelectionOptions &options, const std::vector<std::array<double, 2>> &usdPerGb)
+        : m_plan(openPlan(workload, data, options)), m_data(data), m_cell(cell && data % *cell == 0 ? *cell : 1), m_goesAcross(!cell || data % *cell == 0)
     {
         Workload open = workload;
         open.plan = std::make_shared<const Plan>(m_plan);
         m_times = searchTimes(open, data, &usdPerGb);
-        const bool isAsked = options.cell || workload.plan->wan.cell;   // else cells come about as the degree lets them
-        m_isWhole = data % cell == 0;
-        m_goesAcross = m_isWhole || !isAsked;
     }
 
     void search(Candidates &out, int visits)
@@ -94,11 +65,8 @@ public:
         for (int d = 0; d < int(m_times.holds.size()); ++d)
             if (m_times.holds[std::size_t(d)] >= m_times.stages)
                 take(boundBlocks(m_times, {{d, m_times.stages}}));
-        LeftBound rest{0, 0};
-        if (m_goesAcross)
-            rest = searchAcross(take, out.looked, visits);
-        else
-            rest = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+        constexpr double kNothing = std::numeric_limits<double>::infinity();
+        const LeftBound rest = m_goesAcross ? searchAcross(take, out.looked, visits) : LeftBound{kNothing, kNothing};
         const double sequences = m_plan.workload.globalBatch;
         out.rest.push_back({rest.seconds / sequences, rest.usd / sequences});
         for (BoundedBlocks &b : found)
@@ -124,7 +92,7 @@ private:
     void add(Candidates &out, BoundedBlocks &&b) const
     {
         SelectionOption option;
-        option.cell = m_isWhole ? m_cell : 1;
+        option.cell = m_cell;
         option.cells = m_data / option.cell;
         option.leastSeconds = b.seconds;
         option.leastUsd = b.usd;
@@ -137,55 +105,33 @@ private:
 
     Plan m_plan;
     int m_data, m_cell;
-    bool m_isWhole, m_goesAcross;
+    bool m_goesAcross;
     SearchTimes m_times;
 };
 
 } // namespace
 
-int cellFor(const Workload &workload, const SelectionOptions &options)
+std::optional<int> askedCell(const Workload &workload, const SelectionOptions &options)
 {
-    const Plan &plan = *workload.plan;
-    if (options.cell)
-        return std::max(1, *options.cell);
-    if (plan.wan.cell)
-        return std::max(1, *plan.wan.cell);
-    if (plan.wan.sharing != WanSharing::Temporal)
-        return 1;
-    const Seating seating(workload);
-    double slowest = 0;                    // s on the slowest link between datacenters that can hold a stage
-    for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
-        const WanLink &link = plan.cluster.wanLinks[i];
-        const bool isUsable = std::ranges::all_of(link.between, [&](const std::string &id) {
-            const int d = plan.cluster.indexOf(id);
-            return d >= 0 && seating.capacity(d) > 0;
-        });
-        if (isUsable)
-            slowest = std::max(slowest, workload.boundaryBytes(false) * activationBits(plan).share() / workload.transports[i].rate.value);
-    }
-    const double forward = slowestForward(workload);
-    return forward > 0 ? int(std::clamp(std::lround(slowest / forward), 1L, long(totalMicroBatches(plan)))) : 1;
+    const Auto<int> &cell = options.cell ? options.cell : workload.plan->wan.cell;
+    return cell ? std::optional(std::max(1, *cell)) : std::nullopt;
 }
 
-Candidates candidates(const Workload &workload, int cell, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop)
+Candidates candidates(const Workload &workload, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop)
 {
     const Plan &plan = *workload.plan;
-    const Seating seating(workload);
-    std::int64_t seats = 0;
-    for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d)
-        seats += seating.capacity(d);
     const std::int64_t fed = options.microBatches ? kMostSequences / (std::int64_t(*options.microBatches) * std::max(1, plan.workload.microBatch)) : totalMicroBatches(plan);
     std::vector<std::array<double, 2>> usdPerGb;
     for (int link = 0; link < int(plan.cluster.wanLinks.size()); ++link)
         usdPerGb.push_back(egressUsdPerGb(plan, catalogue, link));
-    const std::vector<int> all = degrees(int(std::min(seats / plan.parallelism.pipeline, fed)));
+    const std::vector<int> all = degrees(int(std::min(Seating(workload).capacity() / plan.parallelism.pipeline, fed)));
     Candidates found;
     if (int(all.size()) > 0 && all.back() != int(all.size()))
         found.rest.push_back({0, 0});      // degrees left out may be anything
     for (const int data : all) {
         if (stop.stop_requested())
             return found;
-        OfDegree(workload, data, cell, options, usdPerGb).search(found, std::max(200, kVisits / int(all.size())));
+        OfDegree(workload, data, askedCell(workload, options), options, usdPerGb).search(found, std::max(200, kVisits / int(all.size())));
     }
     return found;
 }

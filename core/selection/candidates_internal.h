@@ -10,8 +10,8 @@
 
 namespace trainyard::selecting {
 
-/// Pipelines of a DP-cell for these options: see SelectionOptions::cell.
-[[nodiscard]] int cellFor(const Workload &workload, const SelectionOptions &options);
+/// Pipelines of a DP-cell, where these options or the plan say how many: then only whole cells go across the WAN.
+[[nodiscard]] std::optional<int> askedCell(const Workload &workload, const SelectionOptions &options);
 
 /// A sequence takes no less, of placements that were not kept.
 struct LeftBound { double seconds = 0, usd = 0; };
@@ -24,7 +24,7 @@ struct Candidates {
 
 /// Every data-parallel degree, in one datacenter and, in whole cells, across; the placements of each that have the least bounds in
 /// time and in cost. Stopped, those of the degrees so far.
-[[nodiscard]] Candidates candidates(const Workload &workload, int cell, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop);
+[[nodiscard]] Candidates candidates(const Workload &workload, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop);
 
 /// What is worth simulating next, given what has been: nothing where whatever is left is outdone, in time and cost at once, by
 /// what was simulated. First the best of the closed form by either measure and with each datacenter, then the objective's
@@ -36,8 +36,6 @@ struct Candidates {
 
 /// Rental of the GPUs that a layout uses, USD an hour; hardware without a price pays for its power at this utilization.
 [[nodiscard]] double usdPerHour(const Workload &workload, const Layout &layout, double utilization);
-/// Mean price of a GPU-hour in a datacenter.
-[[nodiscard]] double gpuPrice(const Workload &workload, int datacenter);
 
 /// Datacenters without a stage, each with the reason in words.
 [[nodiscard]] std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &option);

@@ -56,11 +56,11 @@ public:
     {
         m_result.plan = m_workload.plan;
         m_result.objective = m_options.objective;
-        m_cell = cellFor(m_workload, m_options);
-        m_result.askedCell = m_cell > 1 && (m_options.cell || m_result.plan->wan.cell) ? m_cell : 0;
+        m_cell = askedCell(m_workload, m_options).value_or(1);
+        m_result.askedCell = m_cell > 1 ? m_cell : 0;
         if (auto done = addCurrent(); !done)
             return std::unexpected(done.error());
-        Candidates found = candidates(m_workload, m_cell, m_catalogue, m_options, m_stop);
+        Candidates found = candidates(m_workload, m_catalogue, m_options, m_stop);
         std::vector<SelectionOption> &screened = found.options;
         m_result.screened = int(screened.size());
         m_result.looked = std::max(found.looked, m_result.screened);

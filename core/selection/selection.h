@@ -20,7 +20,7 @@ enum class SelectionObjective : std::uint8_t { Throughput, Cost };
 
 struct SelectionOptions {
     SelectionObjective objective = SelectionObjective::Throughput;
-    Auto<int> cell;                // pipelines of a DP-cell; auto: the plan's, else s/tf where the WAN is shared in turns, else 1
+    Auto<int> cell;                // pipelines of a DP-cell; auto: the plan's, else as cells come about
     Auto<int> microBatches;        // of a pipeline, as in Algorithm 1; auto: the global batch stays and gives them
     int mostSimulated = 48;        // options, the present plan apart
     std::int64_t mostTasks = 3'000'000;   // of all simulations together

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the GPUs of an option cost, and why a datacenter has none in it.
-#include "core/hardware/power_spec.h"
+#include "core/cost/gpu_price.h"
 #include "core/selection/candidates_internal.h"
 
 #include <algorithm>
@@ -18,29 +18,10 @@ std::string counted(int count, const char *one, const char *many)
 
 double usdPerHour(const Workload &workload, const Layout &layout, double utilization)
 {
-    const PowerSpec &power = builtinPower();
     double sum = 0;
-    for (const GpuRun &run : layout.runs) {
-        const StageSeat seat{run.datacenter, run.pool};
-        const GpuSpec &gpu = workload.gpu(seat);
-        const double price = workload.pool(seat).usdPerGpuHour.value_or(gpu.usdPerHour);
-        const double kilowatts = gpu.tdpWatts / 1e3 * (power.idleShare + (1 - power.idleShare) * utilization);
-        const Datacenter &datacenter = workload.plan->cluster.datacenters[std::size_t(run.datacenter)];
-        sum += run.gpus * (price > 0 ? price : kilowatts * datacenter.usdPerKwh.value_or(0));
-    }
+    for (const GpuRun &run : layout.runs)
+        sum += run.gpus * usdPerGpuHour(workload, {run.datacenter, run.pool}, utilization);
     return sum;
-}
-
-double gpuPrice(const Workload &workload, int datacenter)
-{
-    const auto &pools = workload.plan->cluster.datacenters[std::size_t(datacenter)].pools;
-    double usd = 0;
-    int gpus = 0;
-    for (std::size_t p = 0; p < pools.size(); ++p) {
-        usd += pools[p].gpus() * pools[p].usdPerGpuHour.value_or(workload.gpus[std::size_t(datacenter)][p]->usdPerHour);
-        gpus += pools[p].gpus();
-    }
-    return gpus > 0 ? usd / gpus : 0;
 }
 
 std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &option)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `trainyard-cli rok`, run as a script would run it, against `evaluate` of the same plans.
 
-#include <QProcess>
+#include "tests/app/cli/program.h"
+
 #include <QTest>
 
 #include <nlohmann/json.hpp>
@@ -9,23 +10,9 @@
 #include <map>
 
 using nlohmann::json;
+using namespace trainyard::test;
 
 namespace {
-
-struct Answer {
-    int exitCode = -1;
-    QString out, err;
-};
-
-Answer run(const QStringList &arguments)
-{
-    QProcess process;
-    process.start(QStringLiteral(TRAINYARD_CLI), arguments);
-    process.closeWriteChannel();
-    if (!process.waitForFinished(120'000))
-        return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, QString::fromUtf8(process.readAllStandardOutput()), QString::fromUtf8(process.readAllStandardError())};
-}
 
 QString sample()
 {
@@ -35,7 +22,7 @@ QString sample()
 json points()
 {
     const Answer answer = run({QStringLiteral("rok"), QStringLiteral("--format"), QStringLiteral("json"), sample()});
-    return json::parse(answer.out.toStdString())["points"];
+    return json::parse(answer.out)["points"];
 }
 
 } // namespace
@@ -55,7 +42,7 @@ private slots:
                 arguments << QStringLiteral("--set") << QStringLiteral("memory.activation_offload=none");
             if (way == "recompute")
                 arguments << QStringLiteral("--set") << QStringLiteral("memory.recompute=full");
-            const json metrics = json::parse(run(arguments).out.toStdString());
+            const json metrics = json::parse(run(arguments).out);
             QCOMPARE(point["iteration_time_s"].get<double>(), metrics["iteration_time_s"].get<double>());
             QCOMPARE(point["model_tflops_per_gpu"].get<double>(), metrics["model_tflops_per_gpu"].get<double>());
             QCOMPARE(point["activations_bytes"].get<double>(), metrics["memory"]["per_stage"][0]["activations_bytes"].get<double>());
@@ -85,7 +72,7 @@ private slots:
         const Answer table = run({QStringLiteral("rok"), sample()});
         QCOMPARE(csv.exitCode, 0);
         QCOMPARE(table.exitCode, 0);
-        const QStringList lines = csv.out.trimmed().split(u'\n'), rows = table.out.trimmed().split(u'\n');
+        const QStringList lines = QString::fromStdString(csv.out).trimmed().split(u'\n'), rows = QString::fromStdString(table.out).trimmed().split(u'\n');
         QCOMPARE(lines.size(), qsizetype(all.size()) + 1);
         QCOMPARE(rows.size(), qsizetype(all.size()) + 2);   // headings and their rule
         const QStringList columns = lines.front().split(u',');
