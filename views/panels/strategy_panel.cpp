@@ -78,6 +78,7 @@ void StrategyPanel::addRows()
     area->setFrameShape(QFrame::NoFrame);
     area->setWidgetResizable(true);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    area->setFocusPolicy(Qt::NoFocus);   // a click on a control must not give it the focus instead
     area->viewport()->setAutoFillBackground(false);
     auto *content = new QWidget(area);
     content->setAutoFillBackground(false);

@@ -4,6 +4,7 @@
 #include "models/sample_plans.h"
 #include "views/cluster/cluster_map.h"
 #include "views/commands/command_palette.h"
+#include "views/commands/control_manners.h"
 #include "views/commands/shortcut_overlay.h"
 #include "views/panels/strategy_panel.h"
 #include "views/timeline/timeline_view.h"
@@ -23,18 +24,21 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QMimeData>
+#include <QScreen>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <array>
 
 namespace trainyard {
 
 namespace {
 
-constexpr QSize kLeast(1024, 640), kFirst(1440, 900);
+// Logical pixels. A screen of 1920 × 1080 at scale 2 has 960 × 540 of them; the desktop draws a title above the window.
+constexpr QSize kLeast(960, 500), kFirst(1440, 900), kFrame(0, 36);
 constexpr std::array kThemeNames{"system", "light", "dark", "high-contrast"};
 
 QString droppedFile(const QMimeData *data)
@@ -70,8 +74,9 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(m_validation);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
-    setMinimumSize(kLeast);
     resize(kFirst);
+    keepWithin(screen()->availableGeometry());
+    new ControlManners(this);
     setAcceptDrops(true);
     connectModels();
     updateTitle();
@@ -191,11 +196,16 @@ void MainWindow::showValidation()
 
 void MainWindow::showWorkbench()
 {
-    if (m_pages->currentWidget() == m_workbench)
+    if (isWorkbenchShown())
         return;
     m_pages->setCurrentWidget(m_workbench);
     m_workbench->map->setFocus(Qt::OtherFocusReason);
     m_commands.refresh();
+}
+
+bool MainWindow::isWorkbenchShown() const
+{
+    return m_pages->currentWidget() == m_workbench;
 }
 
 void MainWindow::savePicture()
@@ -206,10 +216,22 @@ void MainWindow::savePicture()
         m_messages->show({QStringLiteral("save"), Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), {}, {}});
 }
 
+void MainWindow::keepWithin(const QRect &available)
+{
+    const QSize room = available.size() - kFrame;
+    setMinimumSize(kLeast.boundedTo(room));
+    if (isMaximized() || isFullScreen())
+        return;
+    resize(size().boundedTo(room));
+    const QPoint most = available.bottomRight() - QPoint(width(), height());
+    move(std::clamp(x(), available.left(), std::max(available.left(), most.x())), std::clamp(y(), available.top(), std::max(available.top(), most.y())));
+}
+
 void MainWindow::restorePlaces()
 {
     const QSettings settings;
     restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
+    keepWithin(screen()->availableGeometry());
     m_workbench->restoreLayout(settings.value(QStringLiteral("window/layout")).toByteArray());
 }
 

@@ -49,7 +49,8 @@ public:
     void savePicture();
     void showValidation();                 // runs it where there is no result yet
     void showWorkbench();
-    void restorePlaces();                  // geometry and splitters as they were left
+    [[nodiscard]] bool isWorkbenchShown() const;
+    void restorePlaces();                  // geometry and splitters as they were left, within the screen of today
 
     static ThemeKind rememberedTheme();
 
@@ -65,6 +66,7 @@ private:
     void showErrors(const Errors &errors); // of the document's plan; none: it was evaluated
     void fillRecentMenu();
     void fillSamplesMenu();
+    void keepWithin(const QRect &available);   // a screen's, in logical pixels
 
     WindowModels m_models;
     RecentFiles &m_recent;
