@@ -18,6 +18,8 @@ public:
 
     void undo() override { m_show(m_before); }
     void redo() override { m_show(m_after); }
+    [[nodiscard]] const PlanPtr &before() const { return m_before; }
+    [[nodiscard]] const PlanPtr &after() const { return m_after; }
     [[nodiscard]] int id() const override { return m_mergeKey.isEmpty() ? -1 : 1; }
     bool mergeWith(const QUndoCommand *next) override;
 

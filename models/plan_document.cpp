@@ -5,16 +5,27 @@
 
 #include <QFileInfo>
 
+#include <algorithm>
+#include <utility>
+
 namespace trainyard {
+
+namespace {
+
+constexpr int kKeptEdits = 50;             // are kept for recovery, the newest
+
+} // namespace
 
 PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *parent)
     : QObject(parent), m_plan(std::move(plan)), m_saved(m_plan), m_recovery(stateFolder)
 {
     connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) {
-        if (std::exchange(m_readingAsNew, {}) == path)
+        if (std::exchange(m_readingAsNew, {}) == path) {
             startNew(read);
-        else
-            replace(read, read, path);
+            return;
+        }
+        m_stack.clear();
+        replace(read, read, path);
     });
     connect(&m_store, &PlanStore::planWritten, this, [this](const QString &path, const PlanPtr &written) {
         m_saved = written;
@@ -73,6 +84,8 @@ void PlanDocument::endPreview()
 void PlanDocument::show(const PlanPtr &plan)
 {
     m_plan = plan;
+    if (m_isRestoring)
+        return;
     m_preview.reset();
     m_previewText.clear();
     updateModified();
@@ -82,7 +95,6 @@ void PlanDocument::show(const PlanPtr &plan)
 
 void PlanDocument::replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path)
 {
-    m_stack.clear();
     m_saved = savedPlan;
     m_doesFileDiffer = false;
     const bool hasNewPath = std::exchange(m_path, path) != path;
@@ -107,7 +119,7 @@ void PlanDocument::updateModified()
 {
     const bool isModified = m_doesFileDiffer || isEdited();
     if (isModified)
-        m_recovery.keep(m_plan, m_path);
+        m_recovery.keep([this] { return unsavedWork(); });
     else
         m_recovery.forget();
     if (std::exchange(m_isModified, isModified) != isModified)
@@ -117,6 +129,7 @@ void PlanDocument::updateModified()
 void PlanDocument::startNew(PlanPtr plan)
 {
     m_store.watch({});
+    m_stack.clear();
     replace(plan, plan, {});
 }
 
@@ -143,10 +156,46 @@ void PlanDocument::saveAs(const QString &path)
         m_store.write(m_plan, path);
 }
 
+UnsavedWork PlanDocument::unsavedWork() const
+{
+    UnsavedWork work;
+    work.start = m_plan;
+    work.path = m_path;
+    work.known = m_store.known();
+    const int count = m_stack.count(), first = std::max(0, count - kKeptEdits);
+    for (int i = first; i < count; ++i) {
+        const auto *step = static_cast<const PlanCommand *>(m_stack.command(i));
+        if (i == first) {
+            work.start = step->before();
+            work.saved = work.start == m_saved ? 0 : -1;
+        }
+        work.edits.push_back({step->text(), step->after()});
+        if (step->after() == m_saved)
+            work.saved = i - first + 1;
+    }
+    work.done = std::max(0, m_stack.index() - first);
+    return work;
+}
+
 void PlanDocument::restore(const RecoveredPlan &recovered)
 {
-    m_store.watch(recovered.path);
-    replace(recovered.plan, nullptr, recovered.path);
+    const UnsavedWork &work = recovered.work;
+    m_stack.clear();
+    m_isRestoring = true;
+    const auto push = [this, &work](std::size_t i) {
+        const PlanPtr &before = i > 0 ? work.edits[i - 1].plan : work.start;
+        m_stack.push(new PlanCommand(before, work.edits[i].plan, work.edits[i].text, {}, [this](const PlanPtr &plan) { show(plan); }));
+    };
+    for (std::size_t i = 0; i < work.edits.size(); ++i)
+        push(i);
+    m_stack.setIndex(work.done);
+    m_isRestoring = false;
+    const PlanPtr saved = work.saved < 0 ? nullptr : work.saved == 0 ? work.start : work.edits[std::size_t(work.saved) - 1].plan;
+    replace(work.plan(), saved, work.path);
+    if (!work.path.isEmpty())
+        m_store.watch(work.path, work.known);
+    else
+        m_store.watch({});
     m_recovery.discard(recovered);
 }
 

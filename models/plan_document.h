@@ -44,7 +44,7 @@ public:
     void openAsNew(const QString &path);   // the plan of a file, untitled: a sample
     void save();                           // needs a path
     void saveAs(const QString &path);
-    void restore(const RecoveredPlan &recovered);
+    void restore(const RecoveredPlan &recovered);   // with the edits that led to it, to be undone
     [[nodiscard]] Recovery &recovery() { return m_recovery; }
     /// Nothing is to be recovered: saved, or given up knowingly.
     void forgetUnsavedWork() { m_recovery.forget(); }
@@ -66,12 +66,14 @@ private:
     void show(const PlanPtr &plan);
     void replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path);
     void updateModified();
+    [[nodiscard]] UnsavedWork unsavedWork() const;
     void fileDiffers();                    // it was changed or removed by another program
 
     PlanPtr m_plan, m_preview, m_saved;    // m_saved: as in the file, or as started; null where no file has it
     QString m_previewText, m_path;
     QString m_readingAsNew;                // path of a file whose plan becomes an untitled one
     bool m_isModified = false, m_doesFileDiffer = false;
+    bool m_isRestoring = false;            // the stack is filled with edits that were made before
     QUndoStack m_stack;
     PlanStore m_store;
     Recovery m_recovery;

@@ -4,6 +4,7 @@
 #include "core/base/text_file.h"
 #include "core/plan/plan_io.h"
 
+#include <QCryptographicHash>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -31,6 +32,11 @@ struct Writing {
     QByteArray content;
     Expected<void> result;
 };
+
+QByteArray fingerprint(const QByteArray &content)
+{
+    return QCryptographicHash::hash(content, QCryptographicHash::Sha256);
+}
 
 Writing writeFile(const Plan &plan, const QString &path)
 {
@@ -93,7 +99,7 @@ void PlanStore::read(const QString &path)
             emit readFailed(path, reading.plan.error());
             return;
         }
-        remember(path, std::move(reading.content));
+        remember(path, reading.content);
         emit planRead(path, *reading.plan);
     });
 }
@@ -105,15 +111,22 @@ void PlanStore::write(const PlanPtr &plan, const QString &path)
             emit writeFailed(path, {writing.result.error()});
             return;
         }
-        remember(path, std::move(writing.content));
+        remember(path, writing.content);
         emit planWritten(path, plan);
     });
 }
 
-void PlanStore::remember(const QString &path, QByteArray content)
+void PlanStore::remember(const QString &path, const QByteArray &content)
 {
     watch(path);
-    m_known = std::move(content);
+    m_known = fingerprint(content);
+}
+
+void PlanStore::watch(const QString &path, const QByteArray &known)
+{
+    watch(path);
+    m_known = known;
+    look();
 }
 
 void PlanStore::watch(const QString &path)
@@ -144,9 +157,10 @@ void PlanStore::look()
         m_isMissing = false;
         if (!m_watcher.files().contains(path))
             m_watcher.addPath(path);
-        if (*content == m_known)
+        QByteArray found = fingerprint(*content);
+        if (found == m_known)
             return;
-        m_known = *content;       // told once for each new content
+        m_known = std::move(found);    // told once for each new content
         emit changedOnDisk(path);
     });
 }

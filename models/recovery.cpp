@@ -7,6 +7,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLocale>
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace trainyard {
 
@@ -23,21 +25,40 @@ namespace {
 constexpr int kDelayMs = 700;
 const QString kSuffix = QStringLiteral(".recovery");
 
-// One line of JSON that says whose plan it is, then the plan file as it would have been saved.
-void writeKept(const Plan &plan, const QString &path, const QString &file)
+// One line of JSON that says whose plan it is and how long each plan after it is: first the plan before the edits, then
+// what each edit led to, as plan files.
+void writeKept(const UnsavedWork &work, const QString &file)
 {
-    const QJsonObject head{{QStringLiteral("path"), path},
-                           {QStringLiteral("folder"), QString::fromStdString(plan.baseDir)},
-                           {QStringLiteral("when"), QDateTime::currentDateTime().toString(Qt::ISODateWithMs)}};
+    QByteArray plans = QByteArray::fromStdString(formatPlan(*work.start));
+    QJsonArray steps{QJsonObject{{QStringLiteral("bytes"), plans.size()}}};
+    for (const UnsavedWork::Edit &edit : work.edits) {
+        const QByteArray plan = QByteArray::fromStdString(formatPlan(*edit.plan));
+        steps.append(QJsonObject{{QStringLiteral("text"), edit.text}, {QStringLiteral("bytes"), plan.size()}});
+        plans += plan;
+    }
+    const QJsonObject head{{QStringLiteral("path"), work.path},
+                           {QStringLiteral("folder"), QString::fromStdString(work.plan()->baseDir)},
+                           {QStringLiteral("when"), QDateTime::currentDateTime().toString(Qt::ISODateWithMs)},
+                           {QStringLiteral("known"), QString::fromLatin1(work.known.toHex())},
+                           {QStringLiteral("done"), work.done},
+                           {QStringLiteral("saved"), work.saved},
+                           {QStringLiteral("steps"), steps}};
     QDir().mkpath(QFileInfo(file).absolutePath());
     QSaveFile out(file);
     if (!out.open(QIODevice::WriteOnly))
         return;
     out.write(QJsonDocument(head).toJson(QJsonDocument::Compact) + '\n');
-    out.write(QByteArray::fromStdString(formatPlan(plan)));
+    out.write(plans);
     out.commit();
 }
 
+PlanPtr parseKept(const QByteArray &content, const QString &file, const std::string &folder)
+{
+    auto plan = parsePlan({content.constData(), std::size_t(content.size())}, file.toStdString(), folder);
+    return plan ? std::make_shared<const Plan>(std::move(*plan)) : nullptr;
+}
+
+/// Empty where it is not whole.
 std::optional<RecoveredPlan> readKept(const QString &file)
 {
     const auto content = readBytes(file);
@@ -45,13 +66,25 @@ std::optional<RecoveredPlan> readKept(const QString &file)
     if (end < 0)
         return std::nullopt;
     const QJsonObject head = QJsonDocument::fromJson(content->left(end)).object();
-    const QByteArray body = content->mid(end + 1);
-    auto plan = parsePlan({body.constData(), std::size_t(body.size())}, file.toStdString(),
-                          head[QStringLiteral("folder")].toString().toStdString());
-    if (!plan)
-        return std::nullopt;
-    return RecoveredPlan{std::make_shared<const Plan>(std::move(*plan)), head[QStringLiteral("path")].toString(),
-                         QDateTime::fromString(head[QStringLiteral("when")].toString(), Qt::ISODateWithMs), file};
+    const std::string folder = head[QStringLiteral("folder")].toString().toStdString();
+    RecoveredPlan kept{{}, QDateTime::fromString(head[QStringLiteral("when")].toString(), Qt::ISODateWithMs), file};
+    kept.work.path = head[QStringLiteral("path")].toString();
+    kept.work.known = QByteArray::fromHex(head[QStringLiteral("known")].toString().toLatin1());
+    kept.work.saved = head[QStringLiteral("saved")].toInt(-1);
+    qsizetype at = end + 1;
+    for (const QJsonValue &step : head[QStringLiteral("steps")].toArray()) {
+        const qsizetype bytes = step[QStringLiteral("bytes")].toInteger();
+        const PlanPtr plan = parseKept(content->mid(at, bytes), file, folder);
+        if (!plan || bytes <= 0)
+            return std::nullopt;
+        at += bytes;
+        if (!kept.work.start)
+            kept.work.start = plan;
+        else
+            kept.work.edits.push_back({step[QStringLiteral("text")].toString(), plan});
+    }
+    kept.work.done = std::clamp(head[QStringLiteral("done")].toInt(), 0, int(kept.work.edits.size()));
+    return kept.work.start ? std::optional(std::move(kept)) : std::nullopt;
 }
 
 std::vector<RecoveredPlan> readLeft(const QString &folder, const QString &own)
@@ -73,12 +106,24 @@ std::vector<RecoveredPlan> readLeft(const QString &folder, const QString &own)
 
 } // namespace
 
+QStringList unsavedEdits(const UnsavedWork &work)
+{
+    QStringList texts;
+    for (int i = std::max(0, work.saved); i < work.done; ++i)
+        texts << work.edits[std::size_t(i)].text;
+    return texts;
+}
+
 QString describe(const RecoveredPlan &recovered)
 {
-    const QString name = recovered.plan->name.empty() ? QFileInfo(recovered.path).fileName() : QString::fromStdString(recovered.plan->name);
+    const UnsavedWork &work = recovered.work;
+    const QString title = QString::fromStdString(work.plan()->name);
+    const QString name = title.isEmpty() ? QFileInfo(work.path).fileName() : title;
     const QString when = QLocale().toString(recovered.when, QLocale::ShortFormat);
-    return name.isEmpty() ? QObject::tr("A plan with unsaved changes of %1 was open when Trainyard ended unexpectedly.").arg(when)
-                          : QObject::tr("“%1” with unsaved changes of %2 was open when Trainyard ended unexpectedly.").arg(name, when);
+    const QString what = name.isEmpty() ? QObject::tr("A plan") : QObject::tr("“%1”").arg(name);
+    const qsizetype edits = unsavedEdits(work).size();
+    const QString changes = edits == 1 ? QObject::tr("1 unsaved edit") : edits > 1 ? QObject::tr("%1 unsaved edits").arg(edits) : QObject::tr("unsaved changes");
+    return QObject::tr("%1 was open with %2 of %3 when Trainyard ended unexpectedly.").arg(what, changes, when);
 }
 
 Recovery::Recovery(QString folder, QObject *parent) : QObject(parent), m_folder(std::move(folder))
@@ -92,18 +137,17 @@ Recovery::Recovery(QString folder, QObject *parent) : QObject(parent), m_folder(
 
 Recovery::~Recovery() = default;
 
-void Recovery::keep(const PlanPtr &plan, const QString &path)
+void Recovery::keep(std::function<UnsavedWork()> work)
 {
     if (m_file.isEmpty())
         return;
-    m_plan = plan;
-    m_path = path;
+    m_waiting = std::move(work);
     m_delay.start();
 }
 
 void Recovery::write()
 {
-    if (!m_plan)
+    if (!m_waiting)
         return;
     if (!m_lock) {
         QDir().mkpath(m_folder);
@@ -111,7 +155,7 @@ void Recovery::write()
         m_lock->setStaleLockTime(0);
         m_lock->tryLock(0);
     }
-    m_queue.run([plan = std::exchange(m_plan, nullptr), path = m_path, file = m_file] { writeKept(*plan, path, file); });
+    m_queue.run([work = std::exchange(m_waiting, nullptr)(), file = m_file] { writeKept(work, file); });
 }
 
 void Recovery::flush()
@@ -124,7 +168,7 @@ void Recovery::flush()
 void Recovery::forget()
 {
     m_delay.stop();
-    m_plan.reset();
+    m_waiting = nullptr;
     if (m_lock)
         m_queue.run([file = m_file] { QFile::remove(file); });
 }

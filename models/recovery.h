@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Unsaved work, kept so that a crash loses nothing: a moment after each edit the plan is written to a state folder, one
-// file for each running window, and what a window that is gone left there is offered at the next start. GUI thread;
+// Unsaved work, kept so that a crash loses nothing: a moment after each edit the plan and the edits that led to it are
+// written to a state folder, one file for each running window, and what a window that is gone left there is offered at the next start. GUI thread;
 // files are read and written in the background.
 
 #include "core/plan/plan.h"
@@ -12,13 +12,30 @@
 #include <QObject>
 #include <QTimer>
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 namespace trainyard {
 
+/// A plan with the edits that led to it, as the undo stack has them.
+struct UnsavedWork {
+    struct Edit {
+        QString text;              // "Move 8 GPUs Virginia → Oregon"
+        PlanPtr plan;              // what it led to
+    };
+    PlanPtr start;                 // before the first edit
+    std::vector<Edit> edits;       // those undone and not yet redone included
+    int done = 0;                  // edits that are in force
+    int saved = -1;                // edits that were in force when the file was last read or written; -1: no file has them
+    QString path;                  // of the plan's file; empty: it has none
+    QByteArray known;              // fingerprint of the file's content as last read or written (PlanStore)
+
+    [[nodiscard]] const PlanPtr &plan() const { return done > 0 ? edits[std::size_t(done) - 1].plan : start; }
+};
+
 struct RecoveredPlan {
-    PlanPtr plan;
-    QString path;                  // of the plan's file; empty: it had none
+    UnsavedWork work;
     QDateTime when;
     QString file;                  // where it was kept
 };
@@ -30,7 +47,8 @@ public:
     explicit Recovery(QString folder, QObject *parent = nullptr);
     ~Recovery() override;
 
-    void keep(const PlanPtr &plan, const QString &path);
+    /// Asks for the work when it is time to write it, a moment from now.
+    void keep(std::function<UnsavedWork()> work);
     void forget();
     /// Looks for what others left; answers with `found`, newest first, once for each.
     void search();
@@ -46,13 +64,14 @@ private:
 
     QString m_folder, m_file;
     std::unique_ptr<QLockFile> m_lock;     // tells others that this window lives
-    PlanPtr m_plan;                        // waiting to be written
-    QString m_path;
+    std::function<UnsavedWork()> m_waiting;    // to be written
     QTimer m_delay;
     BackgroundQueue m_queue;
 };
 
-/// "“Llama 3 70B” with unsaved changes of 14:05 was open when Trainyard ended unexpectedly."
+/// "“Llama 3 70B” was open with 2 unsaved edits of 14:05 when Trainyard ended unexpectedly."
 [[nodiscard]] QString describe(const RecoveredPlan &recovered);
+/// The edits that no file has, a line each.
+[[nodiscard]] QStringList unsavedEdits(const UnsavedWork &work);
 
 } // namespace trainyard

@@ -270,6 +270,83 @@ private slots:
         QCOMPARE(next.plan()->workload.microBatch, 5);
         QVERIFY(next.isModified());
     }
+    void recoveryNamesTheEditsAndTheyCanBeUndone()
+    {
+        const QString state = m_folder->filePath("state");
+        {
+            PlanDocument crashed(plan(1), state);
+            saveAs(crashed, file());
+            crashed.apply(plan(2), "Two");
+            crashed.apply(plan(4), "Four");
+            crashed.apply(plan(8), "Eight");
+            crashed.undoStack().undo();
+            crashed.recovery().flush();
+        }
+        PlanDocument next(plan(1), state);
+        restoreLeft(next);
+        QCOMPARE(unsavedEdits(m_recovered.work), QStringList({"Two", "Four"}));
+        QVERIFY2(describe(m_recovered).contains("2 unsaved edits"), qPrintable(describe(m_recovered)));
+        QCOMPARE(next.plan()->workload.microBatch, 4);
+        QCOMPARE(next.undoStack().undoText(), QString("Four"));
+        QCOMPARE(next.undoStack().redoText(), QString("Eight"));
+        next.undoStack().undo();
+        QVERIFY(next.isModified());
+        next.undoStack().undo();
+        QCOMPARE(next.plan()->workload.microBatch, 1);
+        QVERIFY(!next.isModified());           // as the file has it
+    }
+    void recoveredWorkThatCrashesAgainIsKeptWhole()
+    {
+        const QString state = m_folder->filePath("state");
+        {
+            PlanDocument crashed(plan(1), state);
+            crashed.apply(plan(2), "Two");
+            crashed.recovery().flush();
+        }
+        {
+            PlanDocument again(plan(1), state);
+            restoreLeft(again);
+            again.apply(plan(4), "Four");
+            again.recovery().flush();
+        }
+        PlanDocument next(plan(1), state);
+        restoreLeft(next);
+        QCOMPARE(unsavedEdits(m_recovered.work), QStringList({"Two", "Four"}));
+    }
+    void afterRecoveryAnotherFileOfTheFolderIsNotThePlan()
+    {
+        const QString state = m_folder->filePath("state");
+        {
+            PlanDocument crashed(plan(1), state);
+            saveAs(crashed, file());
+            crashed.apply(plan(5));
+            crashed.recovery().flush();
+        }
+        PlanDocument next(plan(1), state);
+        QSignalSpy changed(&next, &PlanDocument::changedOnDisk);
+        restoreLeft(next);
+        overwrite(m_folder->filePath("notes.txt"), "not the plan");
+        QVERIFY(!changed.wait(500));
+        overwrite(file(), QByteArray::fromStdString(formatPlan(*plan(7))));
+        QVERIFY(changed.wait());
+        QVERIFY(next.isEdited());              // reloading asks first
+    }
+    void aFileThatChangedSinceTheCrashIsToldAtOnce()
+    {
+        const QString state = m_folder->filePath("state");
+        {
+            PlanDocument crashed(plan(1), state);
+            saveAs(crashed, file());
+            crashed.apply(plan(5));
+            crashed.recovery().flush();
+        }
+        overwrite(file(), QByteArray::fromStdString(formatPlan(*plan(7))));
+        PlanDocument next(plan(1), state);
+        QSignalSpy changed(&next, &PlanDocument::changedOnDisk);
+        restoreLeft(next);
+        QTRY_COMPARE(changed.count(), 1);
+        QCOMPARE(next.plan()->workload.microBatch, 5);
+    }
     void aWindowThatLivesIsNotOffered()
     {
         const QString state = m_folder->filePath("state");
@@ -311,6 +388,16 @@ private:
         QVERIFY(replaced.wait());
     }
 
+    void restoreLeft(PlanDocument &document)
+    {
+        QSignalSpy found(&document.recovery(), &Recovery::found);
+        document.recovery().search();
+        QVERIFY(found.wait());
+        m_recovered = found[0][0].value<RecoveredPlan>();
+        document.restore(m_recovered);
+    }
+
+    RecoveredPlan m_recovered;
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 

@@ -42,9 +42,10 @@ public:
         painter->setPen(t.textFaint);
         painter->drawText(line, Qt::AlignVCenter | Qt::AlignLeft, group);
         painter->drawText(line, Qt::AlignVCenter | Qt::AlignRight, index.data(kKeysRole).toString());
-        const int indent = 78;
+        const bool isCommand = index.flags().testFlag(Qt::ItemIsEnabled);
+        const int indent = isCommand ? 78 : 0;
         painter->setFont(uiFont());
-        painter->setPen(t.text);
+        painter->setPen(isCommand ? t.text : t.textMuted);
         painter->drawText(line.adjusted(indent, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, index.data(Qt::DisplayRole).toString());
         painter->restore();
     }
@@ -106,13 +107,18 @@ void CommandPalette::search(const QString &pattern)
         item->setData(kKeysRole, keysOf(*hit.command));
         item->setData(kGroupRole, hit.command->group);
     }
+    if (hits.empty()) {
+        auto *none = new QListWidgetItem(tr("No command matches “%1”").arg(pattern), m_list);
+        none->setFlags(Qt::NoItemFlags);
+        return;
+    }
     m_list->setCurrentRow(0);
 }
 
 void CommandPalette::runCurrent()
 {
     const QListWidgetItem *item = m_list->currentItem();
-    if (!item)
+    if (!item || !item->flags().testFlag(Qt::ItemIsEnabled))
         return;
     const QString id = item->data(Qt::UserRole).toString();
     dismiss();

@@ -6,8 +6,11 @@
 
 #include <QKeyEvent>
 #include <QPainter>
+#include <QScrollArea>
+#include <QScrollBar>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -17,10 +20,10 @@ namespace {
 
 struct Group {
     QString name;
-    std::vector<std::pair<QString, QString>> rows;   // keys, text
+    std::vector<std::pair<QStringList, QString>> rows;   // keys, text
 };
 
-constexpr int kRow = 22, kHeading = 30, kColumn = 330, kKeys = 130, kMargin = 28;
+constexpr int kRow = 23, kHeading = 30, kGroupGap = 12, kMargin = 24, kColumnGap = 28, kKeyGap = 4, kKeySide = 6;
 
 std::vector<Group> groupsOf(const CommandRegistry &registry)
 {
@@ -32,70 +35,164 @@ std::vector<Group> groupsOf(const CommandRegistry &registry)
         auto at = std::ranges::find(groups, command.group, &Group::name);
         if (at == groups.end())
             at = groups.insert(groups.end(), {command.group, {}});
-        at->rows.emplace_back(keys, QString(command.text).remove(u'&'));
+        at->rows.emplace_back(keys.split(QStringLiteral(", "), Qt::SkipEmptyParts), QString(command.text).remove(u'&'));
+        if (at->rows.back().first.isEmpty())
+            at->rows.back().first << keys.trimmed();   // the comma itself
     }
     return groups;
 }
 
 int heightOf(const Group &group)
 {
-    return kHeading + int(group.rows.size()) * kRow + 10;
+    return kHeading + int(group.rows.size()) * kRow;
 }
 
-/// Groups dealt to `count` columns in order, each column filled before the next begins.
+int heightOf(const std::vector<const Group *> &column)
+{
+    int height = -kGroupGap;
+    for (const Group *group : column)
+        height += heightOf(*group) + kGroupGap;
+    return height;
+}
+
+/// Groups dealt to at most `count` columns in order, so that the tallest is as low as can be.
 std::vector<std::vector<const Group *>> dealt(const std::vector<Group> &groups, int count)
 {
-    int total = 0;
-    for (const Group &group : groups)
-        total += heightOf(group);
-    std::vector<std::vector<const Group *>> columns(1);
-    int height = 0;
-    for (const Group &group : groups) {
-        if (height > 0 && height + heightOf(group) / 2 > total / count && int(columns.size()) < count) {
-            columns.emplace_back();
-            height = 0;
+    const auto withMost = [&](int most) {
+        std::vector<std::vector<const Group *>> columns(1);
+        for (const Group &group : groups) {
+            columns.back().push_back(&group);
+            if (columns.back().size() > 1 && heightOf(columns.back()) > most) {
+                columns.back().pop_back();
+                columns.push_back({&group});
+            }
         }
-        columns.back().push_back(&group);
-        height += heightOf(group);
-    }
-    return columns;
+        return columns;
+    };
+    int low = 0;
+    for (const Group &group : groups)
+        low = std::max(low, heightOf(group));
+    while (int(withMost(low).size()) > count)
+        low += kRow;
+    return withMost(low);
 }
 
-void paintGroup(QPainter &painter, const Group &group, QPoint at)
+int widthOfKeys(const QStringList &keys, const QFontMetrics &metrics)
+{
+    int width = -kKeyGap;
+    for (const QString &key : keys)
+        width += std::max(metrics.height(), metrics.horizontalAdvance(key) + 2 * kKeySide) + kKeyGap;
+    return width;
+}
+
+void paintKeys(QPainter &painter, const QStringList &keys, QPoint at)
 {
     const Theme &t = theme();
-    painter.setFont(uiFont(0, QFont::DemiBold));
-    painter.setPen(t.text);
-    painter.drawText(QRect(at, QSize(kColumn, kHeading - 6)), Qt::AlignVCenter, group.name);
-    int y = at.y() + kHeading;
-    painter.setFont(uiFont(-1));
-    for (const auto &[keys, text] : group.rows) {
-        painter.setPen(t.accent);
-        const QRect keyBox(at.x(), y, kKeys, kRow);
-        painter.drawText(keyBox, Qt::AlignVCenter, painter.fontMetrics().elidedText(keys, Qt::ElideRight, kKeys - 10));
-        painter.setPen(t.textMuted);
-        const QRect textBox(at.x() + kKeys, y, kColumn - kKeys - 16, kRow);
-        painter.drawText(textBox, Qt::AlignVCenter, painter.fontMetrics().elidedText(text, Qt::ElideRight, textBox.width()));
-        y += kRow;
+    const QFontMetrics metrics = painter.fontMetrics();
+    int x = at.x();
+    for (const QString &key : keys) {
+        const QRectF box(x + 0.5, at.y() + 2.5, std::max(metrics.height(), metrics.horizontalAdvance(key) + 2 * kKeySide) - 1, kRow - 6);
+        painter.setPen(t.border);
+        painter.setBrush(t.panelRaised);
+        painter.drawRoundedRect(box, 4, 4);
+        painter.setPen(t.text);
+        painter.drawText(box, Qt::AlignCenter, key);
+        x += int(box.width()) + 1 + kKeyGap;
     }
 }
 
 } // namespace
 
-ShortcutOverlay::ShortcutOverlay(const CommandRegistry &registry, QWidget *window) : QWidget(window), m_registry(registry)
+/// The sheet itself, as wide and as tall as its text.
+class ShortcutSheet : public QWidget {
+public:
+    ShortcutSheet(const CommandRegistry &registry, QWidget *parent) : QWidget(parent), m_registry(registry) {}
+
+    void fill(int mostWidth)
+    {
+        m_groups = groupsOf(m_registry);
+        const QFontMetrics metrics(uiFont(-1));
+        m_keys = m_column = 0;
+        int text = 0;
+        for (const Group &group : m_groups) {
+            for (const auto &[keys, words] : group.rows) {
+                m_keys = std::max(m_keys, widthOfKeys(keys, metrics));
+                text = std::max(text, metrics.horizontalAdvance(words));
+            }
+        }
+        m_column = m_keys + 12 + text + 4;
+        m_columns = dealt(m_groups, std::clamp((mostWidth - 2 * kMargin + kColumnGap) / (m_column + kColumnGap), 1, 4));
+        int tallest = 0;
+        for (const auto &column : m_columns)
+            tallest = std::max(tallest, heightOf(column));
+        resize(int(m_columns.size()) * (m_column + kColumnGap) - kColumnGap + 2 * kMargin, tallest + 2 * kMargin);
+    }
+
+protected:
+    void paintEvent(QPaintEvent *) override
+    {
+        const Theme &t = theme();
+        QPainter painter(this);
+        painter.setRenderHint(QPainter::Antialiasing);
+        int x = kMargin;
+        for (const auto &column : m_columns) {
+            int y = kMargin;
+            for (const Group *group : column) {
+                painter.setFont(uiFont(0, QFont::DemiBold));
+                painter.setPen(t.text);
+                painter.drawText(QRect(x, y, m_column, kHeading - 6), Qt::AlignVCenter, group->name);
+                y += kHeading;
+                painter.setFont(uiFont(-1));
+                for (const auto &[keys, text] : group->rows) {
+                    paintKeys(painter, keys, {x, y});
+                    painter.setPen(t.textMuted);
+                    painter.drawText(QRect(x + m_keys + 12, y, m_column - m_keys - 12, kRow - 1), Qt::AlignVCenter, text);
+                    y += kRow;
+                }
+                y += kGroupGap;
+            }
+            x += m_column + kColumnGap;
+        }
+    }
+
+private:
+    const CommandRegistry &m_registry;
+    std::vector<Group> m_groups;
+    std::vector<std::vector<const Group *>> m_columns;
+    int m_keys = 0, m_column = 0;          // widths
+};
+
+ShortcutOverlay::ShortcutOverlay(const CommandRegistry &registry, QWidget *window)
+    : QWidget(window), m_area(new QScrollArea(this)), m_sheet(new ShortcutSheet(registry, this))
 {
     hide();
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Keyboard shortcuts"));
+    m_area->setWidget(m_sheet);
+    m_area->setFrameShape(QFrame::NoFrame);
+    m_area->setFocusPolicy(Qt::NoFocus);
+    m_area->viewport()->setAutoFillBackground(false);
+    m_sheet->setAutoFillBackground(false);
     window->installEventFilter(this);
 }
 
 void ShortcutOverlay::open()
 {
-    setGeometry(parentWidget()->rect());
+    place();
     show();
     raise();
     setFocus();
+}
+
+void ShortcutOverlay::place()
+{
+    setGeometry(parentWidget()->rect());
+    m_sheet->fill(width() - 2 * kMargin);
+    const int room = height() - 2 * kMargin;
+    const bool isTall = m_sheet->height() > room;
+    QRect box(0, 0, std::min(m_sheet->width() + (isTall ? 14 : 0), width()), std::min(m_sheet->height(), room));
+    box.moveCenter(rect().center());
+    m_area->setGeometry(box);
 }
 
 void ShortcutOverlay::paintEvent(QPaintEvent *)
@@ -106,29 +203,9 @@ void ShortcutOverlay::paintEvent(QPaintEvent *)
     QColor veil = t.window;
     veil.setAlphaF(0.72f);
     painter.fillRect(rect(), veil);
-    const std::vector<Group> groups = groupsOf(m_registry);
-    const auto columns = dealt(groups, std::clamp((width() - 4 * kMargin) / kColumn, 1, 4));
-    int tallest = 0;
-    for (const auto &column : columns) {
-        int height = 0;
-        for (const Group *group : column)
-            height += heightOf(*group);
-        tallest = std::max(tallest, height);
-    }
-    QRect box(0, 0, int(columns.size()) * kColumn + 2 * kMargin, tallest + 2 * kMargin);
-    box.moveCenter(rect().center());
     painter.setPen(t.border);
     painter.setBrush(t.panel);
-    painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10);
-    int x = box.left() + kMargin;
-    for (const auto &column : columns) {
-        int y = box.top() + kMargin;
-        for (const Group *group : column) {
-            paintGroup(painter, *group, {x, y});
-            y += heightOf(*group);
-        }
-        x += kColumn;
-    }
+    painter.drawRoundedRect(QRectF(m_area->geometry()).adjusted(-0.5, -0.5, 0.5, 0.5), 10, 10);
 }
 
 void ShortcutOverlay::mousePressEvent(QMouseEvent *)
@@ -136,15 +213,22 @@ void ShortcutOverlay::mousePressEvent(QMouseEvent *)
     hide();
 }
 
-void ShortcutOverlay::keyPressEvent(QKeyEvent *)
+void ShortcutOverlay::keyPressEvent(QKeyEvent *event)
 {
-    hide();
+    QScrollBar *bar = m_area->verticalScrollBar();
+    switch (event->key()) {
+    case Qt::Key_Down: return bar->triggerAction(QScrollBar::SliderSingleStepAdd);
+    case Qt::Key_Up: return bar->triggerAction(QScrollBar::SliderSingleStepSub);
+    case Qt::Key_PageDown: return bar->triggerAction(QScrollBar::SliderPageStepAdd);
+    case Qt::Key_PageUp: return bar->triggerAction(QScrollBar::SliderPageStepSub);
+    default: hide();
+    }
 }
 
 bool ShortcutOverlay::eventFilter(QObject *watched, QEvent *event)
 {
     if (event->type() == QEvent::Resize && isVisible())
-        setGeometry(parentWidget()->rect());
+        place();
     return QWidget::eventFilter(watched, event);
 }
 

@@ -4,9 +4,12 @@
 
 #include <QWidget>
 
+class QScrollArea;
+
 namespace trainyard {
 
 class CommandRegistry;
+class ShortcutSheet;
 
 class ShortcutOverlay : public QWidget {
     Q_OBJECT
@@ -22,7 +25,10 @@ protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
-    const CommandRegistry &m_registry;
+    void place();
+
+    QScrollArea *m_area;                   // where the window is smaller than the sheet
+    ShortcutSheet *m_sheet;
 };
 
 } // namespace trainyard

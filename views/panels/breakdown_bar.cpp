@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <numeric>
 
 namespace trainyard {
@@ -81,8 +82,8 @@ void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown)
 
 void BreakdownBar::setDimmed(bool dimmed)
 {
-    m_dimmed = dimmed;
-    update();
+    if (std::exchange(m_dimmed, dimmed) != dimmed)
+        update();
 }
 
 QString BreakdownBar::toTsv() const

@@ -78,6 +78,21 @@ void MemoryDetails::setEvaluation(EvaluationPtr evaluation)
     refresh();
 }
 
+void MemoryDetails::setStale(bool isStale)
+{
+    m_parts->setDimmed(isStale);
+    dimLines(*m_offload, isStale);
+    dimLines(*m_step, isStale);
+}
+
+void MemoryDetails::setOutdated(bool isOutdated)
+{
+    m_isOutdated = isOutdated;
+    for (PartRow *row : m_offers)
+        row->setOutdated(isOutdated);
+    dimLines(*m_fit, isOutdated);
+}
+
 void MemoryDetails::setStage(int stage)
 {
     m_stage = stage;
@@ -141,6 +156,7 @@ void MemoryDetails::showOffers(bool isApplicable)
     for (std::size_t i = 0; i < m_offers.size(); ++i) {
         m_offers[i]->setVisible(i < count);
         m_offers[i]->setEnabled(isApplicable);
+        m_offers[i]->setOutdated(m_isOutdated || !isApplicable);
         if (i < count)
             m_offers[i]->setPart(m_advice->offers[i], m_evaluation ? m_evaluation->metrics.iterationTime : std::nullopt);
     }

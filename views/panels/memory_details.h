@@ -29,6 +29,8 @@ public:
     void setEvaluation(EvaluationPtr evaluation);
     void setAdvice(MemoryAdvicePtr advice);
     void setStage(int stage);              // -1: the fullest
+    void setStale(bool isStale);           // what fills the GPU is of an older plan
+    void setOutdated(bool isOutdated);     // the window shows another plan than the one that is advised on
 
     /// What to do about the memory of the plan as it is: the steps that make it fit, or what the free memory buys.
     [[nodiscard]] QWidget *advice() const;
@@ -55,6 +57,7 @@ private:
     EvaluationPtr m_evaluation;
     MemoryAdvicePtr m_advice;
     int m_stage = -1;
+    bool m_isOutdated = false;
     QComboBox *m_stages;
     MemoryParts *m_parts;
     FitSteps *m_fit;

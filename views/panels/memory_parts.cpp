@@ -11,6 +11,7 @@
 #include <QPainter>
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
@@ -43,6 +44,12 @@ std::vector<MemoryParts::Line> MemoryParts::lines() const
     return lines;
 }
 
+void MemoryParts::setDimmed(bool isDimmed)
+{
+    if (std::exchange(m_isDimmed, isDimmed) != isDimmed)
+        update();
+}
+
 QSize MemoryParts::sizeHint() const
 {
     return {240, std::max(1, int(lines().size())) * lineHeight()};
@@ -51,6 +58,8 @@ QSize MemoryParts::sizeHint() const
 void MemoryParts::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
+    if (m_isDimmed)
+        painter.setOpacity(0.45);
     const std::vector<Line> all = lines();
     if (all.empty()) {
         painter.setPen(theme().textFaint);

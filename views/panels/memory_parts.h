@@ -13,6 +13,7 @@ class MemoryParts : public QWidget {
 public:
     explicit MemoryParts(QWidget *parent = nullptr);
     void setStage(StageMemory stage);      // capacity 0: nothing is known
+    void setDimmed(bool isDimmed);
 
     [[nodiscard]] QSize sizeHint() const override;
 
@@ -26,6 +27,7 @@ private:
     [[nodiscard]] int lineHeight() const { return fontMetrics().height() + 6; }
 
     StageMemory m_stage;
+    bool m_isDimmed = false;
 };
 
 } // namespace trainyard

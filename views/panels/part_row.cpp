@@ -30,6 +30,11 @@ PartRow::PartRow(int rank, QWidget *parent)
     connect(m_apply, &HoverButton::left, this, &PartRow::previewEnded);
 }
 
+void PartRow::setOutdated(bool isOutdated)
+{
+    m_change->setDimmed(isOutdated);
+}
+
 void PartRow::setPart(const RankedPart &part, std::optional<double> iterationNow)
 {
     m_part = part;

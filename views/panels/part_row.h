@@ -16,6 +16,8 @@ class PartRow : public QWidget {
 public:
     explicit PartRow(int rank, QWidget *parent = nullptr);
     void setPart(const RankedPart &part, std::optional<double> iterationNow);
+    /// Its effect is not of the plan that the window shows.
+    void setOutdated(bool isOutdated);
     [[nodiscard]] HoverButton *applyButton() const { return m_apply; }
     [[nodiscard]] TextLine *nameLine() const { return m_name; }
     [[nodiscard]] TextLine *changeLine() const { return m_change; }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace trainyard {
 
@@ -64,6 +65,12 @@ void ProblemsPanel::setErrors(const Errors &errors)
         refresh();
 }
 
+void ProblemsPanel::setOutdated(bool isOutdated)
+{
+    if (std::exchange(m_isOutdated, isOutdated) != isOutdated)
+        dimLines(*this, isOutdated);
+}
+
 void ProblemsPanel::refresh()
 {
     if (!m_errors.empty()) {
@@ -96,6 +103,8 @@ void ProblemsPanel::list(const std::vector<Problem> &problems, const Confidence 
             m_list->addWidget(fixLine(fix));
     }
     m_list->addStretch(1);
+    if (m_isOutdated)
+        dimLines(*this, true);
 }
 
 QWidget *ProblemsPanel::sentenceLine(int kind, const QString &text)

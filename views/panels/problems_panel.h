@@ -21,6 +21,8 @@ public:
     void setEvaluation(EvaluationPtr evaluation);
     /// The plan could not be evaluated at all: shown as blocking problems.
     void setErrors(const Errors &errors);
+    /// The window shows another plan than the one whose problems are listed.
+    void setOutdated(bool isOutdated);
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
@@ -38,6 +40,7 @@ private:
     PlanPtr m_plan;
     EvaluationPtr m_evaluation;
     Errors m_errors;
+    bool m_isOutdated = false;
     bool m_previewing = false;     // the pointer rests on a fix: its own effect must not take the button away
     QVBoxLayout *m_list;
 };

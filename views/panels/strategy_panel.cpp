@@ -177,8 +177,24 @@ void StrategyPanel::setEvaluation(EvaluationPtr evaluation)
 void StrategyPanel::setEffects(EffectTablePtr effects)
 {
     m_effects = std::move(effects);
+    showEffects();
+}
+
+void StrategyPanel::setOutdated(bool isOutdated)
+{
+    if (std::exchange(m_isOutdated, isOutdated) == isOutdated)
+        return;
     for (StrategyRow *row : m_rows)
-        row->setEffects(m_effects.get(), m_effects && m_effects->plan != m_plan);
+        row->effectLine()->setDimmed(isOutdated || (m_effects && m_effects->plan != m_plan));
+    m_served->setDimmed(isOutdated);
+    m_offloaded->setDimmed(isOutdated);
+}
+
+void StrategyPanel::showEffects()
+{
+    const bool isOld = m_isOutdated || (m_effects && m_effects->plan != m_plan);
+    for (StrategyRow *row : m_rows)
+        row->setEffects(m_effects.get(), isOld);
 }
 
 void StrategyPanel::rebuild()
@@ -194,10 +210,9 @@ void StrategyPanel::rebuild()
         for (StrategyRow *row : m_rows)
             row->setAlternatives(std::move(byGroup[row->group().toStdString()]));
     }
-    for (StrategyRow *row : m_rows) {
+    for (StrategyRow *row : m_rows)
         row->setReached(reached(row->group().toStdString(), *m_plan, evaluation));
-        row->setEffects(m_effects.get(), m_effects && m_effects->plan != m_plan);
-    }
+    showEffects();
     for (NumberRow *row : m_numbers)
         row->setPlan(*m_plan);
     m_trace->setFile(QString::fromStdString(m_plan->bubbleFill.trace));

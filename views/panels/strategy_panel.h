@@ -32,6 +32,8 @@ public:
     void setPlan(PlanPtr plan);
     void setEvaluation(EvaluationPtr evaluation);   // what "auto" came to, and a model read from a file
     void setEffects(EffectTablePtr effects);
+    /// Another plan than this panel's is shown in the window: what stands here about effects must look it.
+    void setOutdated(bool isOutdated);
     [[nodiscard]] StrategyRow *row(const std::string &group) const;   // nullptr where the panel has none
     /// Brings the section of a group to the top and keeps it there until someone scrolls.
     void scrollTo(const std::string &group);
@@ -54,6 +56,7 @@ private:
     void setKey(const StrategyEntry &entry, int number);
     void setTrace(const QString &path);
     void rebuild();
+    void showEffects();
     void showWhatApplies();
 
     const Catalogue &m_catalogue;
@@ -62,6 +65,7 @@ private:
     std::pair<PlanPtr, bool> m_listedFor;  // the plan whose alternatives the rows have, and whether its model was known
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
+    bool m_isOutdated = false;
     std::vector<Section> m_sections;
     std::vector<StrategyRow *> m_rows;
     std::vector<NumberRow *> m_numbers;

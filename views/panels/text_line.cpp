@@ -7,6 +7,7 @@
 #include <QPainter>
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
@@ -88,8 +89,8 @@ void TextLine::setWrapped(bool wrapped)
 
 void TextLine::setDimmed(bool dimmed)
 {
-    m_dimmed = dimmed;
-    update();
+    if (std::exchange(m_dimmed, dimmed) != dimmed)
+        update();
 }
 
 QSize TextLine::sizeHint() const
@@ -126,6 +127,12 @@ void TextLine::changeEvent(QEvent *event)
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::EnabledChange)
         update();
     QWidget::changeEvent(event);
+}
+
+void dimLines(const QWidget &panel, bool isDimmed)
+{
+    for (TextLine *line : panel.findChildren<TextLine *>())
+        line->setDimmed(isDimmed);
 }
 
 } // namespace trainyard

@@ -46,4 +46,7 @@ private:
     bool m_wrapped = false, m_dimmed = false;
 };
 
+/// Dims every line within `panel`: what stands there is not of the plan that the window shows.
+void dimLines(const QWidget &panel, bool isDimmed);
+
 } // namespace trainyard

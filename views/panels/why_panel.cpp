@@ -72,6 +72,13 @@ void WhyPanel::setStale(bool stale)
     m_path->setDimmed(stale);
 }
 
+void WhyPanel::setOutdated(bool isOutdated)
+{
+    m_isOutdated = isOutdated;
+    for (PartRow *row : m_rows)
+        row->setOutdated(isOutdated || (m_plan && m_effects && m_effects->plan != m_plan));
+}
+
 void WhyPanel::showParts()
 {
     const std::size_t count = m_effects ? std::min(kShownParts, m_effects->parts.size()) : 0;
@@ -86,6 +93,7 @@ void WhyPanel::showParts()
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         m_rows[i]->setVisible(i < count);
         m_rows[i]->setEnabled(m_effects && (!m_plan || m_effects->plan == m_plan));
+        m_rows[i]->setOutdated(m_isOutdated || (m_plan && m_effects && m_effects->plan != m_plan));
         if (i < count)
             m_rows[i]->setPart(m_effects->parts[i], m_effects->iterationTime);
     }

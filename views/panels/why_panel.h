@@ -23,7 +23,8 @@ public:
     void setPlan(PlanPtr plan);            // the document's: effects of another plan cannot be applied
     void setEvaluation(EvaluationPtr evaluation);
     void setEffects(EffectTablePtr effects);
-    void setStale(bool stale);
+    void setStale(bool stale);             // where the time goes is of an older plan
+    void setOutdated(bool isOutdated);     // the window shows another plan than the one whose parts are listed
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
@@ -36,6 +37,7 @@ private:
     PlanPtr m_plan;
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
+    bool m_isOutdated = false;
     TextLine *m_heading, *m_path, *m_empty;
     BreakdownBar *m_bar;
     QVBoxLayout *m_list;

@@ -62,7 +62,7 @@ void FileActions::connectDocument()
                          {{tr("Save again"), [this] { save(); }}}});
     });
     connect(&m_document.recovery(), &Recovery::found, this, [this](const RecoveredPlan &recovered) {
-        m_messages.show({QStringLiteral("recovery ") + recovered.file, Message::Tone::Info, describe(recovered), {},
+        m_messages.show({QStringLiteral("recovery ") + recovered.file, Message::Tone::Info, describe(recovered), unsavedEdits(recovered.work).join(u'\n'),
                          {{tr("Restore"), [this, recovered] { afterUnsavedHandled([this, recovered] { m_document.restore(recovered); }); }},
                           {tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); }}}});
     });

@@ -107,15 +107,15 @@ void Workbench::arrange()
 }
 
 template <class Panel>
-void Workbench::takeEdits(Panel *panel, bool isMap)
+void Workbench::takeEdits(Panel *panel)
 {
     PlanDocument &document = m_models.document;
     connect(panel, &Panel::editCommitted, this, [&document](const PlanPtr &next, const QString &text) { document.apply(next, text); });
     if constexpr (requires { &Panel::editStepped; })
         connect(panel, &Panel::editStepped, this, [&document](const PlanPtr &next, const QString &key) { document.apply(next, {}, key); });
     if constexpr (requires { &Panel::editPreviewed; }) {
-        connect(panel, &Panel::editPreviewed, this, [this, isMap](const PlanPtr &next, const QString &text) {
-            m_isPanelPreview = !isMap;
+        connect(panel, &Panel::editPreviewed, this, [this, panel](const PlanPtr &next, const QString &text) {
+            m_previewedBy = panel;
             m_models.document.preview(next, text);
         });
         connect(panel, &Panel::editCancelled, this, [&document] { document.endPreview(); });
@@ -124,12 +124,12 @@ void Workbench::takeEdits(Panel *panel, bool isMap)
 
 void Workbench::connectEdits()
 {
-    takeEdits(map, true);
-    takeEdits(strategies, false);
-    takeEdits(workload, false);
-    takeEdits(datacenters, false);
-    takeEdits(why, false);
-    takeEdits(problems, false);
+    takeEdits(map);
+    takeEdits(strategies);
+    takeEdits(workload);
+    takeEdits(datacenters);
+    takeEdits(why);
+    takeEdits(problems);
     EvaluationBridge &bridge = m_models.bridge;
     connect(&m_models.document, &PlanDocument::shownPlanChanged, this, &Workbench::showPlan);
     connect(&bridge, &EvaluationBridge::evaluationFinished, this, &Workbench::showEvaluation);
@@ -170,14 +170,14 @@ void Workbench::connectRanking()
 void Workbench::connectRok()
 {
     RokPlot *plot = curves->rok();
-    takeEdits(plot, false);
+    takeEdits(plot);
     connect(m_rok, &RokSearch::curvesChanged, plot, &RokPlot::setCurves);
     connect(plot, &RokPlot::watched, m_rok, &RokSearch::setWatched);
 }
 
 void Workbench::connectMemory()
 {
-    takeEdits(memory, false);
+    takeEdits(memory);
     connect(m_adviser, &MemoryAdviser::adviceChanged, memory, &MemoryDetails::setAdvice);
     connect(memory, &MemoryDetails::watched, m_adviser, &MemoryAdviser::setWatched);
 }
@@ -211,7 +211,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
 {
     status->setPreview(isPreview ? m_models.document.previewText() : QString());
     if (!isPreview) {
-        m_isPanelPreview = false;
+        m_previewedBy = nullptr;
         map->setPlan(plan);
         strategies->setPlan(plan);
         workload->setPlan(plan);
@@ -225,9 +225,10 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         m_models.effects.setPlan(plan);
     }
     m_models.bridge.request(plan, isPreview ? Urgency::Hover : Urgency::Settle);
-    if (!m_isPanelPreview)         // what the pointer rests on must not move away
+    if (m_previewedBy != datacenters)   // what the pointer rests on must not move away
         m_ranking->setPlan(plan, isPreview ? Urgency::Hover : Urgency::Settle);
     showBaseline();
+    showOutdated();
 }
 
 void Workbench::showEvaluation(const EvaluationPtr &evaluation)
@@ -238,13 +239,19 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     curves->setEvaluation(evaluation);
     status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue));
     alignCurves();             // the width of the labels may have changed
-    if (m_isPanelPreview && evaluation->plan != m_models.document.plan())
+    const QWidget *kept = evaluation->plan == m_models.document.plan() ? nullptr : m_previewedBy;
+    const auto tell = [&](auto *panel) {
+        if (panel != kept)
+            panel->setEvaluation(evaluation);
+    };
+    tell(strategies);
+    tell(workload);
+    tell(why);
+    tell(problems);
+    tell(memory);
+    showOutdated();
+    if (kept == problems)
         return;
-    strategies->setEvaluation(evaluation);
-    workload->setEvaluation(evaluation);
-    why->setEvaluation(evaluation);
-    problems->setEvaluation(evaluation);
-    memory->setEvaluation(evaluation);
     const auto serious = std::ranges::count_if(evaluation->problems, [](const Problem &p) { return p.severity != Severity::Note; });
     m_lower->setTitle(problems->parentWidget()->parentWidget(), serious > 0 ? tr("Problems (%1)").arg(serious) : tr("Problems"));
 }
@@ -271,8 +278,20 @@ void Workbench::showStale(bool isStale)
     map->setStale(isStale);
     timeline->setStale(isStale);
     curves->setStale(isStale);
-    why->setStale(isStale);
     status->setStale(isStale);
+    m_isStale = isStale;
+    showOutdated();
+}
+
+void Workbench::showOutdated()
+{
+    const bool isOther = m_models.document.isPreviewing();   // effects, better parts and advice are of the document's plan
+    strategies->setOutdated(isOther);
+    why->setOutdated(isOther);
+    why->setStale(m_isStale || (isOther && m_previewedBy == why));
+    problems->setOutdated(m_isStale || (isOther && m_previewedBy == problems));
+    memory->setOutdated(isOther);
+    memory->setStale(m_isStale || (isOther && m_previewedBy == memory));
 }
 
 void Workbench::showBaseline()

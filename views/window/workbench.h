@@ -79,11 +79,12 @@ private:
     void connectMemory();
     void connectRange();
     template <class Panel>
-    void takeEdits(Panel *panel, bool isMap);
+    void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);
     void showEvaluation(const EvaluationPtr &evaluation);
     void showFailure(const PlanPtr &plan, const Errors &errors);
     void showStale(bool isStale);
+    void showOutdated();                   // which panels tell of another plan than the one that is shown
     void showBaseline();
     void alignCurves();                    // one time axis for timeline and curves
 
@@ -91,7 +92,8 @@ private:
     DatacenterRanking *m_ranking;
     RokSearch *m_rok;
     MemoryAdviser *m_adviser;
-    bool m_isPanelPreview = false;         // a panel's own control is being tried: that panel must not change under the pointer
+    QWidget *m_previewedBy = nullptr;      // a control of this panel is being tried: the panel must not change under the pointer
+    bool m_isStale = false;
     bool m_isArranged = false;
     QTimer m_staleDelay;                   // what is there in the blink of an eye need not be announced
     std::pair<int, int> m_insets{-1, -1};
