@@ -7,6 +7,7 @@
 #include "views/theme/switch_button.h"
 #include "views/theme/theme.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLineEdit>
 
@@ -66,7 +67,18 @@ void StrategyRow::wire()
             connect(m_list->lineEdit(), &QLineEdit::editingFinished, this, &StrategyRow::takeTyped);
     } else {
         connect(m_switch, &QAbstractButton::toggled, this, [this] { choose(m_switch->isChecked() ? 1 : 0); });
+        m_switch->installEventFilter(this);
     }
+}
+
+/// The pointer on a switch tries the other value, as a highlighted value of a list is tried.
+bool StrategyRow::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::Enter && m_switch->isEnabled())
+        preview(m_switch->isChecked() ? 0 : 1);
+    else if (event->type() == QEvent::Leave)
+        Q_EMIT previewEnded();
+    return QWidget::eventFilter(watched, event);
 }
 
 int StrategyRow::current() const

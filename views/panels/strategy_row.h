@@ -38,6 +38,9 @@ Q_SIGNALS:
     void previewEnded();
     void typed(int number);                // one that the list may not have
 
+protected:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
 private:
     void wire();
     void choose(int index);

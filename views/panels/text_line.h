@@ -26,6 +26,7 @@ public:
     void setAlignment(Qt::Alignment alignment);
     void setWrapped(bool wrapped);
     void setDimmed(bool dimmed);
+    [[nodiscard]] bool isDimmed() const { return m_dimmed; }
     [[nodiscard]] const QString &text() const { return m_text; }
     [[nodiscard]] Ink ink() const { return m_ink; }
 
