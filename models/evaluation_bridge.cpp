@@ -67,6 +67,8 @@ void EvaluationBridge::takeNewest()
 void EvaluationBridge::fail(const EvaluationResult &result)
 {
     if (result.plan == m_settledPlan)
+        m_awaitsOpening = false;           // there is nothing to compare with
+    if (result.plan == m_settledPlan)
         m_disposal.dispose(std::exchange(m_settled, nullptr));
     setStale(result.generation < m_asked);
     emit evaluationFailed(result.plan, result.evaluation.error());
@@ -80,6 +82,8 @@ void EvaluationBridge::finish(std::uint64_t generation, const EvaluationPtr &eva
         oldSettled = std::exchange(m_settled, evaluation);
     setStale(generation < m_asked);
     emit evaluationFinished(evaluation);
+    if (m_settled && m_settled->plan == m_settledPlan)
+        takeOpening();
     // The views have let go of the old one by now: its last owner is here.
     m_disposal.dispose(std::move(old));
     m_disposal.dispose(std::move(oldSettled));
@@ -95,12 +99,35 @@ void EvaluationBridge::pinBaseline()
 {
     if (!m_settled)
         return;
+    m_awaitsOpening = m_isOpening = false;
+    m_baseline = m_settled;
+    emit baselineChanged(m_baseline);
+}
+
+void EvaluationBridge::pinOpening()
+{
+    m_awaitsOpening = true;
+    m_isOpening = false;
+    if (m_baseline) {
+        m_disposal.dispose(std::exchange(m_baseline, nullptr));
+        emit baselineChanged(m_baseline);
+    }
+    if (m_settled && m_settled->plan == m_settledPlan)
+        takeOpening();
+}
+
+void EvaluationBridge::takeOpening()
+{
+    if (!std::exchange(m_awaitsOpening, false))
+        return;
+    m_isOpening = true;
     m_baseline = m_settled;
     emit baselineChanged(m_baseline);
 }
 
 void EvaluationBridge::clearBaseline()
 {
+    m_awaitsOpening = m_isOpening = false;
     m_baseline.reset();
     emit baselineChanged(m_baseline);
 }

@@ -27,6 +27,10 @@ public:
     [[nodiscard]] const EvaluationPtr &baseline() const { return m_baseline; }
     void pinBaseline();            // the settled one, also while a drag previews another
     void clearBaseline();
+    /// The plan that has just been opened is the baseline, as soon as it is evaluated.
+    void pinOpening();
+    /// Nobody pinned the baseline: it is the plan as it was opened.
+    [[nodiscard]] bool isBaselineOpening() const { return m_isOpening; }
 
 signals:
     void evaluationFinished(const trainyard::EvaluationPtr &evaluation);
@@ -41,12 +45,14 @@ private:
     void finish(std::uint64_t generation, const EvaluationPtr &evaluation);
     void fail(const EvaluationResult &result);
     void setStale(bool isStale);
+    void takeOpening();
 
     EvaluationPtr m_shown, m_settled, m_baseline;
     std::uint64_t m_asked = 0;               // generation of the newest request
     std::uint64_t m_firstWanted = 0;         // results of older generations are not shown: the user has decided since
     PlanPtr m_settledPlan;
     bool m_isStale = false;
+    bool m_awaitsOpening = false, m_isOpening = false;
     BackgroundQueue m_disposal;
     std::mutex m_mutex;
     std::optional<EvaluationResult> m_newest;   // guarded by m_mutex: one event, however many results came in a frame

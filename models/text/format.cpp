@@ -12,6 +12,8 @@ QString digits(double value)
 {
     if (value == 0)
         return QStringLiteral("0");
+    if (value == 0)
+        return QStringLiteral("0");
     const double magnitude = std::abs(value);
     const int decimals = magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2;
     QString text = QString::number(value, 'f', decimals);
@@ -74,6 +76,8 @@ QString formatChange(double before, double after)
     if (before == 0)
         return {};
     const double change = (after - before) / std::abs(before) * 100;
+    if (std::abs(change) < 0.05)
+        return QStringLiteral("0 %");      // neither sign is true of it
     QString text = QString::number(std::abs(change), 'f', std::abs(change) < 99.95 ? 1 : 0) + QStringLiteral(" %");
     return (change < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + text;
 }

@@ -53,18 +53,6 @@ void NumberCard::setStale(bool stale)
     update();
 }
 
-bool NumberCard::hasRoomBeside() const
-{
-    const int difference = m_difference.isEmpty() ? 0 : fontMetrics().horizontalAdvance(m_difference) + Theme::kGap;
-    return QFontMetrics(uiFont(3, QFont::DemiBold)).horizontalAdvance(m_value) + difference <= width() - 2 * kSide;
-}
-
-void NumberCard::setDifferenceBeside(bool beside)
-{
-    m_beside = beside;
-    update();
-}
-
 void NumberCard::focusInEvent(QFocusEvent *event)
 {
     m_showsFocus = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason || event->reason() == Qt::ShortcutFocusReason;
@@ -115,13 +103,13 @@ void NumberCard::paintEvent(QPaintEvent *)
 
     painter.setFont(font());
     painter.setPen(theme().textMuted);
-    const int nameWidth = inner.width() - (m_beside ? 0 : differenceWidth);
+    const int nameWidth = inner.width() - differenceWidth;
     painter.drawText(inner.left(), inner.top() + small.ascent(), small.elidedText(small.horizontalAdvance(m_name) <= nameWidth ? m_name : m_shortName, Qt::ElideRight, nameWidth));
 
     if (m_stale)
         painter.setOpacity(kStaleOpacity);
     painter.setPen(inkColor(m_differenceInk));
-    painter.drawText(inner.right() + 1 - small.horizontalAdvance(m_difference), m_beside ? baseline : inner.top() + small.ascent(), m_difference);
+    painter.drawText(inner.right() + 1 - small.horizontalAdvance(m_difference), inner.top() + small.ascent(), m_difference);
     painter.setFont(valueFont);
     painter.setPen(inkColor(m_ink));
     painter.drawText(inner.left(), baseline, large.elidedText(m_value, Qt::ElideRight, inner.width()));

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One number: what it is, its value, its difference to the baseline. A click or the space key copies the value.
-// Narrow cards move the difference up beside the name before anything is cut. GUI thread.
+// The difference stands beside the name, where it has room whatever the value is and never moves. GUI thread.
 
 #include "views/panels/text_line.h"
 
@@ -19,8 +19,6 @@ public:
     void setDifference(const QString &text, Ink ink);
     void setStale(bool stale);
     /// Whether the value leaves room for the difference on its own line; the strip asks all cards and treats them alike.
-    [[nodiscard]] bool hasRoomBeside() const;
-    void setDifferenceBeside(bool beside);
 
     [[nodiscard]] const QString &name() const { return m_name; }
     [[nodiscard]] const QString &value() const { return m_value; }
@@ -40,7 +38,7 @@ private:
 
     QString m_name, m_shortName, m_definition, m_detail, m_value, m_difference;
     Ink m_ink = Ink::Text, m_differenceInk = Ink::Muted;
-    bool m_stale = false, m_beside = true;
+    bool m_stale = false;
     bool m_showsFocus = false;     // reached by the keyboard
 };
 

@@ -193,21 +193,6 @@ void NumberStrip::refresh()
         m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOf(kind, *before, *now));
     }
     m_cards[kPrefill]->setVisible(m_evaluation && m_evaluation->metrics.bubbleFill);
-    placeDifferences();
-}
-
-void NumberStrip::placeDifferences()
-{
-    layout()->activate();
-    const bool beside = std::ranges::all_of(m_cards, [](const NumberCard *card) { return card->isHidden() || card->hasRoomBeside(); });
-    for (NumberCard *card : m_cards)
-        card->setDifferenceBeside(beside);
-}
-
-void NumberStrip::resizeEvent(QResizeEvent *event)
-{
-    QWidget::resizeEvent(event);
-    placeDifferences();
 }
 
 QString NumberStrip::toTsv() const

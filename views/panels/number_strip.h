@@ -31,11 +31,9 @@ Q_SIGNALS:
 
 protected:
     void contextMenuEvent(QContextMenuEvent *event) override;
-    void resizeEvent(QResizeEvent *event) override;
 
 private:
     void refresh();
-    void placeDifferences();
 
     EvaluationPtr m_evaluation, m_baseline;
     std::vector<NumberCard *> m_cards;

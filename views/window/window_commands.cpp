@@ -6,6 +6,7 @@
 #include "views/commands/command_registry.h"
 #include "views/commands/shortcut_overlay.h"
 #include "views/panels/datacenter_panel.h"
+#include "views/panels/edits_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -78,6 +79,11 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
                           window.showWorkbench();
                           bench.reveal(panel);
                       }});
+    registry.add({.id = "view.edits", .group = group, .text = text("E&dits since opening"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_H)},
+                  .run = [&window, &bench] {
+                      window.showWorkbench();
+                      bench.reveal(bench.edits);
+                  }});
     registry.add({.id = "view.validation", .group = group, .text = text("Go to the &validation"), .shortcuts = {QKeySequence(Qt::ALT | Qt::Key_9)}, .icon = "info",
                   .run = [&window] { window.showValidation(); }});
     registry.add({.id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] { bench.resetLayout(); }});

@@ -2,9 +2,11 @@
 #include "views/window/workbench.h"
 
 #include "core/evaluate/confidence.h"
+#include "models/edit_history.h"
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
 #include "views/panels/datacenter_panel.h"
+#include "views/panels/edits_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -59,10 +61,10 @@ constexpr int kStaleDelayMs = 80;
 } // namespace
 
 Workbench::Workbench(const WindowModels &models, QWidget *parent)
-    : QWidget(parent), strip(new NumberStrip), map(new ClusterMap), timeline(new TimelineView), curves(new CurvesPanel),
+    : QWidget(parent), m_models(models), m_history(new EditHistory(models.document, models.catalogue, this)), strip(new NumberStrip), map(new ClusterMap), timeline(new TimelineView), curves(new CurvesPanel),
       strategies(new StrategyPanel(models.catalogue)), workload(new WorkloadEditor(models.catalogue)),
       datacenters(new DatacenterPanel), why(new WhyPanel),
-      problems(new ProblemsPanel), memory(new MemoryDetails), status(new StatusLine), m_models(models),
+      problems(new ProblemsPanel), memory(new MemoryDetails), edits(new EditsPanel(*m_history)), status(new StatusLine),
       m_ranking(new DatacenterRanking(models.catalogue, this)), m_rok(new RokSearch(models.catalogue, this)),
       m_adviser(new MemoryAdviser(models.catalogue, this)),
       m_columns(splitter(Qt::Horizontal, tr("Columns"), this)), m_left(splitter(Qt::Vertical, tr("Left column"), this)),
@@ -91,6 +93,7 @@ void Workbench::arrange()
     QScrollArea *memoryArea = scrolled(memory);
     m_memoryAnchor = new ScrollAnchor(memoryArea);
     m_lower->addTab(memoryArea, tr("Memory"));
+    m_lower->addTab(edits, tr("Edits"));
     m_right->addWidget(m_upper);
     m_right->addWidget(m_lower);
     m_columns->addWidget(m_left);
@@ -146,10 +149,8 @@ void Workbench::connectEdits()
         m_staleDelay.stop();
         showStale(false);
     });
-    connect(&m_models.document, &PlanDocument::replaced, &bridge, [&bridge] {
-        if (bridge.baseline())
-            bridge.clearBaseline();
-    });
+    connect(&m_models.document, &PlanDocument::replaced, &bridge, &EvaluationBridge::pinOpening);
+    connect(&bridge, &EvaluationBridge::evaluationFinished, m_history, &EditHistory::note);
     connect(&m_models.effects, &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
         strategies->setEffects(effects);
         why->setEffects(effects);
@@ -260,6 +261,8 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
 {
     status->setErrors(errors);
     strip->setEvaluation(nullptr);
+    if (plan == m_models.document.plan())
+        m_history->noteFailure(plan);
     if (plan != m_models.document.plan())
         return;                    // only tried: the rest shows the document's plan again in a moment
     map->setEvaluation(nullptr);
@@ -296,10 +299,11 @@ void Workbench::showOutdated()
 
 void Workbench::showBaseline()
 {
-    // While something is only tried out, the differences tell what it would change.
+    // While something is only tried out, the differences tell what it would change, unless a person pinned another plan.
     const EvaluationPtr &pinned = m_models.bridge.baseline();
-    strip->setBaseline(pinned || !m_models.document.isPreviewing() ? pinned : m_models.bridge.settled());
-    timeline->setBaseline(pinned);
+    const bool isPinned = pinned && !m_models.bridge.isBaselineOpening();
+    strip->setBaseline(isPinned || !m_models.document.isPreviewing() ? pinned : m_models.bridge.settled());
+    timeline->setBaseline(pinned && pinned->plan != m_models.document.shownPlan() ? pinned : nullptr);
 }
 
 void Workbench::reveal(QWidget *panel)

@@ -19,6 +19,8 @@ namespace trainyard {
 class ClusterMap;
 class CurvesPanel;
 class DatacenterPanel;
+class EditHistory;
+class EditsPanel;
 class DatacenterRanking;
 class MemoryAdviser;
 class MemoryDetails;
@@ -42,6 +44,10 @@ struct WindowModels {
 
 class Workbench : public QWidget {
     Q_OBJECT
+
+    WindowModels m_models;                 // first: panels are made from them
+    EditHistory *m_history;
+
 public:
     explicit Workbench(const WindowModels &models, QWidget *parent = nullptr);
 
@@ -55,6 +61,7 @@ public:
     WhyPanel *const why;
     ProblemsPanel *const problems;
     MemoryDetails *const memory;
+    EditsPanel *const edits;
     StatusLine *const status;
 
     /// Brings a panel to the front and gives it the keyboard.
@@ -88,7 +95,6 @@ private:
     void showBaseline();
     void alignCurves();                    // one time axis for timeline and curves
 
-    WindowModels m_models;
     DatacenterRanking *m_ranking;
     RokSearch *m_rok;
     MemoryAdviser *m_adviser;

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/edit_history.h"
+
+#include "core/evaluate/evaluate.h"
+#include "models/plan_command.h"
+#include "models/text/format.h"
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+
+PlanFigures figuresOf(const Evaluation &evaluation)
+{
+    const Metrics &metrics = evaluation.metrics;
+    PlanFigures figures;
+    figures.iterationTime = metrics.iterationTime;
+    figures.usdPerMtok = metrics.cost.usdPerMillionTokens;
+    figures.feasible = evaluation.feasible();
+    if (metrics.memory) {
+        figures.fits = metrics.memory->fits;
+        const auto fullest = std::ranges::find(metrics.memory->perStage, metrics.memory->fullestStage, &StageMemory::stage);
+        figures.memoryBytes = double(fullest != metrics.memory->perStage.end() ? fullest->device : metrics.memory->peak);
+    }
+    return figures;
+}
+
+EditHistory::EditHistory(PlanDocument &document, const Catalogue &catalogue, QObject *parent)
+    : QObject(parent), m_document(document), m_catalogue(catalogue),
+      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
+          catchUp(plan, workspace, stop, deliver);
+      })
+{
+    connect(&document.undoStack(), &QUndoStack::indexChanged, this, &EditHistory::list);
+    connect(&document, &PlanDocument::replaced, this, &EditHistory::list);
+    list();
+}
+
+std::vector<PlanPtr> EditHistory::plans() const
+{
+    const QUndoStack &stack = m_document.undoStack();
+    std::vector<PlanPtr> plans;
+    for (int i = 0; i < stack.count(); ++i) {
+        const auto *step = static_cast<const PlanCommand *>(stack.command(i));
+        if (i == 0)
+            plans.push_back(step->before());
+        plans.push_back(step->after());
+    }
+    if (plans.empty())
+        plans.push_back(m_document.plan());
+    return plans;
+}
+
+void EditHistory::list()
+{
+    const QUndoStack &stack = m_document.undoStack();
+    const std::vector<PlanPtr> all = plans();
+    const std::set<PlanPtr> known(all.begin(), all.end());
+    std::erase_if(m_figures, [&](const auto &entry) { return !known.contains(entry.first); });
+    m_steps.clear();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        HistoryStep step;
+        step.text = i == 0 ? tr("Opened") : stack.text(int(i) - 1);
+        step.isCurrent = int(i) == stack.index();
+        step.isUndone = int(i) > stack.index();
+        if (const auto found = m_figures.find(all[i]); found != m_figures.end())
+            step.figures = found->second;
+        if (i > 0 && step.figures && m_steps.back().figures) {
+            const auto &before = m_steps.back().figures->iterationTime, &after = step.figures->iterationTime;
+            if (before && after && *before > 0)
+                step.change = *after / *before - 1;
+        }
+        m_steps.push_back(std::move(step));
+    }
+    m_worker.setPlan(firstUnknown());
+    emit stepsChanged();
+}
+
+/// The current plan's figures are on their way already.
+PlanPtr EditHistory::firstUnknown() const
+{
+    for (const PlanPtr &plan : plans())
+        if (plan != m_document.plan() && !m_figures.contains(plan))
+            return plan;
+    return nullptr;
+}
+
+void EditHistory::catchUp(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
+{
+    const auto answer = evaluate(plan, m_catalogue, workspace, stop, {.keepTimeline = false, .offerFixes = false});
+    if (stop.stop_requested())
+        return;
+    PlanFigures figures;
+    figures.feasible = false;
+    if (answer)
+        figures = figuresOf(**answer);
+    deliver([this, plan, figures] {
+        m_figures.insert_or_assign(plan, figures);
+        list();
+    });
+}
+
+void EditHistory::note(const EvaluationPtr &evaluation)
+{
+    const std::vector<PlanPtr> all = plans();
+    if (std::ranges::find(all, evaluation->plan) == all.end() || m_figures.contains(evaluation->plan))
+        return;                            // only tried, or known
+    m_figures.insert_or_assign(evaluation->plan, figuresOf(*evaluation));
+    list();
+}
+
+void EditHistory::noteFailure(const PlanPtr &plan)
+{
+    PlanFigures none;
+    none.feasible = false;
+    m_figures.insert_or_assign(plan, none);
+    list();
+}
+
+void EditHistory::goTo(int step)
+{
+    m_document.undoStack().setIndex(step);
+}
+
+void EditHistory::setWatched(bool watched)
+{
+    m_worker.setWatched(watched);
+}
+
+QString EditHistory::toTsv() const
+{
+    QString text = tr("edit\titeration_s\tchange\tusd_per_mtok\tmemory_bytes\tfits\n");
+    for (const HistoryStep &step : m_steps) {
+        const PlanFigures figures = step.figures.value_or(PlanFigures{});
+        const auto number = [](const std::optional<double> &value) { return value ? QString::number(*value, 'g', 9) : QString(); };
+        text += QStringList{step.text, number(figures.iterationTime), number(step.change), number(figures.usdPerMtok),
+                            figures.memoryBytes > 0 ? QString::number(figures.memoryBytes, 'f', 0) : QString(), step.figures ? (figures.fits ? QStringLiteral("yes") : QStringLiteral("no")) : QString()}
+                    .join(u'\t') + u'\n';
+    }
+    return text;
+}
+
+} // namespace trainyard
