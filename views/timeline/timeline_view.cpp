@@ -9,6 +9,7 @@
 #include "views/timeline/legend.h"
 #include "views/timeline/minimap.h"
 #include "views/timeline/overlay_painter.h"
+#include "views/timeline/same_span.h"
 #include "views/timeline/span_card.h"
 #include "views/timeline/span_text.h"
 
@@ -116,6 +117,7 @@ void TimelineView::wire()
 void TimelineView::setEvaluation(EvaluationPtr evaluation)
 {
     const TimeInterval oldWhole = m_state.whole, oldRange = m_state.range;
+    const std::uint32_t kept = m_state.selected != kNoSpan && m_state.evaluation && evaluation ? sameSpan(m_state.evaluation->timeline, m_state.selected, evaluation->timeline) : kNoSpan;
     m_state.evaluation = std::move(evaluation);
     m_state.failure.clear();
     m_state.whole = wholeOf(m_state.evaluation, m_state.baseline);
@@ -133,6 +135,8 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     m_legend->setKinds(m_state.isEmpty() ? 0 : kindsPresent(*m_state.timeline()));
     m_legend->setSummary(m_state.isEmpty() ? QString() : timelineSummary(*m_state.evaluation));
     relayout();
+    if (kept != kNoSpan)
+        takeSelection(kept);
     describe();
     if (m_state.range != oldRange)
         emit rangeChanged(m_state.range.begin, m_state.range.end);
@@ -279,6 +283,12 @@ void TimelineView::selectSpan(std::uint32_t span)
         span = kNoSpan;
     if (span == m_state.selected)
         return;
+    takeSelection(span);
+    emit spanSelected(span);
+}
+
+void TimelineView::takeSelection(std::uint32_t span)
+{
     m_state.selected = span;
     m_state.effects.clear();
     if (span != kNoSpan) {
@@ -290,7 +300,6 @@ void TimelineView::selectSpan(std::uint32_t span)
     }
     m_canvas->update();
     describe();
-    emit spanSelected(span);
 }
 
 void TimelineView::ensureCriticalPath()

@@ -39,6 +39,8 @@ public:
     void setVisibleRange(Nanoseconds begin, Nanoseconds end);
     [[nodiscard]] std::uint32_t selectedSpan() const { return m_state.selected; }
     void selectSpan(std::uint32_t span);
+    /// Scrolls and pans until it is in view.
+    void revealSpan(std::uint32_t span) { reveal(span); }
     void setFilter(const SpanFilter &filter);
     /// What is searched for and the legend's switches together.
     [[nodiscard]] const SpanFilter &filter() const { return m_state.filter; }
@@ -94,6 +96,7 @@ protected:
 private:
     void wire();
     void relayout();
+    void takeSelection(std::uint32_t span);
     void setRange(TimeInterval range);
     void setScroll(int scroll);
     void zoomBy(double factor);

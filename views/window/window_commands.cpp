@@ -6,6 +6,7 @@
 #include "views/commands/command_registry.h"
 #include "views/commands/shortcut_overlay.h"
 #include "views/panels/datacenter_panel.h"
+#include "views/details/details_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
@@ -79,6 +80,11 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
                           window.showWorkbench();
                           bench.reveal(panel);
                       }});
+    registry.add({.id = "view.details", .group = group, .text = text("Deta&ils of the selection"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_I)},
+                  .run = [&window, &bench] {
+                      window.showWorkbench();
+                      bench.reveal(bench.details);
+                  }});
     registry.add({.id = "view.edits", .group = group, .text = text("E&dits since opening"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_H)},
                   .run = [&window, &bench] {
                       window.showWorkbench();

@@ -5,6 +5,7 @@
 #include "models/edit_history.h"
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
+#include "views/details/details_panel.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/memory_details.h"
@@ -64,7 +65,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     : QWidget(parent), m_models(models), m_history(new EditHistory(models.document, models.catalogue, this)), strip(new NumberStrip), map(new ClusterMap), timeline(new TimelineView), curves(new CurvesPanel),
       strategies(new StrategyPanel(models.catalogue)), workload(new WorkloadEditor(models.catalogue)),
       datacenters(new DatacenterPanel), why(new WhyPanel),
-      problems(new ProblemsPanel), memory(new MemoryDetails), edits(new EditsPanel(*m_history)), status(new StatusLine),
+      problems(new ProblemsPanel), memory(new MemoryDetails), edits(new EditsPanel(*m_history)), details(new DetailsPanel), status(new StatusLine),
       m_ranking(new DatacenterRanking(models.catalogue, this)), m_rok(new RokSearch(models.catalogue, this)),
       m_adviser(new MemoryAdviser(models.catalogue, this)),
       m_columns(splitter(Qt::Horizontal, tr("Columns"), this)), m_left(splitter(Qt::Vertical, tr("Left column"), this)),
@@ -77,6 +78,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     connectRok();
     connectMemory();
     connectRange();
+    connectDetails();
 }
 
 void Workbench::arrange()
@@ -93,6 +95,7 @@ void Workbench::arrange()
     QScrollArea *memoryArea = scrolled(memory);
     m_memoryAnchor = new ScrollAnchor(memoryArea);
     m_lower->addTab(memoryArea, tr("Memory"));
+    m_lower->addTab(scrolled(details), tr("Details"));
     m_lower->addTab(edits, tr("Edits"));
     m_right->addWidget(m_upper);
     m_right->addWidget(m_lower);
@@ -190,6 +193,33 @@ void Workbench::connectRange()
     timeline->canvas()->installEventFilter(this);
 }
 
+void Workbench::connectDetails()
+{
+    connect(timeline, &TimelineView::spanSelected, details, [this](quint32 span) {
+        details->showSpan(span);
+        if (span != kNoSpan)
+            showDetails();
+    });
+    connect(map, &ClusterMap::selectionChanged, details, [this] {
+        const MapSelection &selection = map->selection();
+        const MapItem item = selection.empty() ? MapItem{} : selection.back();
+        details->showItem(item);
+        if (item.kind == MapItem::Kind::Link || item.kind == MapItem::Kind::Gpus)
+            showDetails();
+    });
+    connect(details, &DetailsPanel::spanRequested, timeline, [this](quint32 span) {
+        timeline->selectSpan(span);
+        timeline->revealSpan(span);
+    });
+    connect(details, &DetailsPanel::causeRequested, timeline, [this] { timeline->followDependency(false); });
+    connect(details, &DetailsPanel::effectRequested, timeline, [this] { timeline->followDependency(true); });
+}
+
+void Workbench::showDetails()
+{
+    m_lower->setCurrent(details->parentWidget()->parentWidget());
+}
+
 void Workbench::alignCurves()
 {
     if (!isVisible())
@@ -250,6 +280,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     tell(why);
     tell(problems);
     tell(memory);
+    details->setEvaluation(evaluation);
     showOutdated();
     if (kept == problems)
         return;
@@ -270,6 +301,7 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
     curves->setEvaluation(nullptr);
     why->setEvaluation(nullptr);
     memory->setEvaluation(nullptr);
+    details->setEvaluation(nullptr);
     problems->setEvaluation(nullptr);
     problems->setErrors(errors);
     m_lower->setTitle(problems->parentWidget()->parentWidget(), tr("Problems (%1)").arg(errors.size()));
@@ -293,6 +325,7 @@ void Workbench::showOutdated()
     why->setOutdated(isOther);
     why->setStale(m_isStale || (isOther && m_previewedBy == why));
     problems->setOutdated(m_isStale || (isOther && m_previewedBy == problems));
+    details->setStale(m_isStale);
     memory->setOutdated(isOther);
     memory->setStale(m_isStale || (isOther && m_previewedBy == memory));
 }

@@ -22,6 +22,7 @@ class DatacenterPanel;
 class EditHistory;
 class EditsPanel;
 class DatacenterRanking;
+class DetailsPanel;
 class MemoryAdviser;
 class MemoryDetails;
 class NumberStrip;
@@ -62,6 +63,7 @@ public:
     ProblemsPanel *const problems;
     MemoryDetails *const memory;
     EditsPanel *const edits;
+    DetailsPanel *const details;
     StatusLine *const status;
 
     /// Brings a panel to the front and gives it the keyboard.
@@ -85,6 +87,8 @@ private:
     void connectRok();
     void connectMemory();
     void connectRange();
+    void connectDetails();
+    void showDetails();                    // brings them to the front, where the focus is stays
     template <class Panel>
     void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);

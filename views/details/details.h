@@ -1,0 +1,48 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What there is to say about the selected thing: a span with what it waited for and the chain of causes behind it, a WAN
+// link with its binding limit, GPUs and the stage that they serve, a datacenter. Facts with their units, a line each; the
+// panel shows them. Pure functions; stages and micro-batches count from 1.
+
+#include "core/evaluate/evaluation.h"
+#include "views/cluster/map_selection.h"
+#include "views/panels/offload_text.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace trainyard {
+
+using DetailFact = OffloadLine;            // name, value, explanation
+
+struct Details {
+    QString title;                         // empty: nothing is known
+    QString subtitle;
+    std::vector<DetailFact> facts;
+};
+
+/// One link of the chain of causes, from the span back to the beginning of the iteration.
+struct CauseStep {
+    std::uint32_t span = kNoSpan;
+    Nanoseconds length = 0;
+    Nanoseconds wait = 0;                  // its track stood still before it
+    bool isTransfer = false;
+};
+
+[[nodiscard]] Details spanDetails(const Evaluation &evaluation, std::uint32_t span, bool isCritical);
+/// The span itself first, then what set its start, and so on; at most `most` of them.
+[[nodiscard]] std::vector<CauseStep> causeChain(const Timeline &timeline, std::uint32_t span, std::size_t most);
+
+[[nodiscard]] Details linkDetails(const Evaluation &evaluation, int link);
+[[nodiscard]] Details datacenterDetails(const Evaluation &evaluation, int datacenter);
+/// Of consecutive GPUs of one pool; `gpus` 0: the whole pool.
+[[nodiscard]] Details gpuDetails(const Evaluation &evaluation, int datacenter, int pool, int firstGpu, int gpus);
+[[nodiscard]] Details stageDetails(const Evaluation &evaluation, int stage);
+[[nodiscard]] Details itemDetails(const Evaluation &evaluation, const MapItem &item);
+
+/// Bytes that one transfer over a link carries, of all pipelines drawn as one: what the link carries in that direction by
+/// the number of its transfers, since boundaries carry the same activations. Empty where it carries none.
+[[nodiscard]] std::optional<double> bytesPerTransfer(const Evaluation &evaluation, std::uint32_t span);
+
+} // namespace trainyard

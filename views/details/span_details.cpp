@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/details/details.h"
+
+#include "models/text/format.h"
+#include "views/timeline/span_bytes.h"
+#include "views/timeline/span_text.h"
+#include "views/timeline/state_text.h"
+
+#include <QObject>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+QString text(Nanoseconds t)
+{
+    return formatSeconds(double(t) * 1e-9);
+}
+
+/// What the stage's GPU holds at a moment, of the slowest pipelines; empty where no curve tells.
+std::optional<std::int64_t> memoryAt(const Evaluation &evaluation, int stage, Nanoseconds time)
+{
+    if (stage < 0 || stage >= int(evaluation.memoryCurves.size()) || evaluation.memoryCurves[std::size_t(stage)].empty())
+        return std::nullopt;
+    const auto &curve = evaluation.memoryCurves[std::size_t(stage)];
+    const auto after = std::ranges::upper_bound(curve, time, {}, &Evaluation::MemoryStep::time);
+    return (after == curve.begin() ? after : std::prev(after))->bytes;
+}
+
+void addWait(Details &details, const Evaluation &evaluation, std::uint32_t span)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const std::uint32_t cause = timeline.cause[span];
+    const Nanoseconds wait = waitBefore(timeline, span);
+    if (cause == kNoSpan) {
+        details.facts.push_back({QObject::tr("Waited for"), QObject::tr("nothing: it begins the iteration"), {}});
+        return;
+    }
+    details.facts.push_back({QObject::tr("Bound by"), spanName(evaluation, cause), QObject::tr("What set its start: the last of what it needs to end.")});
+    details.facts.push_back({QObject::tr("Waited"), wait > 0 ? text(wait) : QObject::tr("no wait"), QObject::tr("How long its row stood still before it.")});
+    if (const Nanoseconds lag = timeline.start[span] - timeline.end[cause]; lag > 0)
+        details.facts.push_back({QObject::tr("Of it latency"), text(lag), QObject::tr("Between the end of what it waited for and its start.")});
+}
+
+void addBytes(Details &details, const Evaluation &evaluation, std::uint32_t span)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const double seconds = double(timeline.end[span] - timeline.start[span]) * 1e-9;
+    std::optional<double> bytes;
+    if (const auto moved = bytesMoved(evaluation, span))
+        bytes = double(*moved);
+    else
+        bytes = bytesPerTransfer(evaluation, span);
+    if (!bytes)
+        return;
+    details.facts.push_back({QObject::tr("Bytes"), formatBytes(*bytes), {}});
+    if (seconds > 0)
+        details.facts.push_back({QObject::tr("Rate"), QObject::tr("%1/s").arg(formatBytes(*bytes / seconds)), QObject::tr("Bytes over the length of the span.")});
+}
+
+} // namespace
+
+std::optional<double> bytesPerTransfer(const Evaluation &evaluation, std::uint32_t span)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const Track &track = timeline.tracks[timeline.trackOf[span]];
+    if (track.stream != Stream::Wan || timeline.kind[span] != WorkKind::WanTransfer)
+        return std::nullopt;
+    const auto use = std::ranges::find(evaluation.metrics.wanLinks, track.wanLink, &WanLinkUse::link);
+    if (use == evaluation.metrics.wanLinks.end())
+        return std::nullopt;
+    double transfers = 0;                  // both directions, pipelines that are drawn as one counted apart
+    for (const Track &other : timeline.tracks) {
+        if (other.stream != Stream::Wan || other.wanLink != track.wanLink)
+            continue;
+        const auto &classes = evaluation.layout.classes;
+        const int pipelines = other.pipelineClass < int(classes.size()) ? classes[std::size_t(other.pipelineClass)].pipelines : 1;
+        for (std::uint32_t s = other.first; s < other.last; ++s)
+            transfers += timeline.kind[s] == WorkKind::WanTransfer ? pipelines : 0;
+    }
+    return transfers > 0 && use->totalBytes() > 0 ? std::optional(use->totalBytes() / transfers) : std::nullopt;
+}
+
+Details spanDetails(const Evaluation &evaluation, std::uint32_t span, bool isCritical)
+{
+    const Timeline &timeline = evaluation.timeline;
+    if (span >= timeline.spanCount())
+        return {};
+    const Track &track = timeline.tracks[timeline.trackOf[span]];
+    Details details;
+    details.title = spanTitle(evaluation, span);
+    details.subtitle = isCritical ? QObject::tr("on the critical path") : QObject::tr("not on the critical path");
+    details.facts.push_back({QObject::tr("Length"), text(timeline.end[span] - timeline.start[span]), {}});
+    details.facts.push_back({QObject::tr("From"), text(timeline.start[span]), QObject::tr("Since the beginning of the iteration.")});
+    details.facts.push_back({QObject::tr("To"), text(timeline.end[span]), {}});
+    if (timeline.kind[span] != WorkKind::Prefill)
+        addWait(details, evaluation, span);
+    addBytes(details, evaluation, span);
+    for (const QString &fact : stateFacts(evaluation, span))
+        details.facts.push_back({QObject::tr("Moves"), fact, {}});
+    if (track.stream == Stream::Compute) {
+        const auto before = memoryAt(evaluation, track.stage, timeline.start[span] - 1), after = memoryAt(evaluation, track.stage, timeline.end[span]);
+        if (before && after)
+            details.facts.push_back({QObject::tr("GPU memory"), QObject::tr("%1 → %2").arg(formatBytes(double(*before)), formatBytes(double(*after))),
+                                     QObject::tr("Of a GPU of this stage before and after it, in the slowest pipelines.")});
+    }
+    const auto &classes = evaluation.layout.classes;
+    if (track.pipelineClass < int(classes.size()) && classes[std::size_t(track.pipelineClass)].pipelines > 1)
+        details.facts.push_back({QObject::tr("Same in"), QObject::tr("%1 pipelines").arg(classes[std::size_t(track.pipelineClass)].pipelines), QObject::tr("Pipelines that run alike are drawn once.")});
+    return details;
+}
+
+std::vector<CauseStep> causeChain(const Timeline &timeline, std::uint32_t span, std::size_t most)
+{
+    std::vector<CauseStep> chain;
+    while (span != kNoSpan && span < timeline.spanCount() && chain.size() < most) {
+        const WorkKind kind = timeline.kind[span];
+        chain.push_back({span, timeline.end[span] - timeline.start[span], waitBefore(timeline, span), kind == WorkKind::WanTransfer || kind == WorkKind::PipelineTransfer});
+        span = timeline.cause[span];
+    }
+    return chain;
+}
+
+} // namespace trainyard

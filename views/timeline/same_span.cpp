@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/same_span.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+bool isSameTrack(const Track &a, const Track &b)
+{
+    return a.stream == b.stream && a.pipelineClass == b.pipelineClass && a.stage == b.stage && a.toStage == b.toStage;
+}
+
+} // namespace
+
+std::uint32_t sameSpan(const Timeline &from, std::uint32_t span, const Timeline &to)
+{
+    if (span >= from.spanCount())
+        return kNoSpan;
+    if (from.fingerprint != 0 && from.fingerprint == to.fingerprint)
+        return span;                       // the same tasks: only their times differ
+    const Track &track = from.tracks[from.trackOf[span]];
+    const auto isAlike = [&](const Timeline &in, std::uint32_t other) {
+        return in.kind[other] == from.kind[span] && in.microBatch[other] == from.microBatch[span] && in.chunk[other] == from.chunk[span];
+    };
+    std::uint32_t earlier = 0;             // alike ones before it on its track
+    for (std::uint32_t s = track.first; s < span; ++s)
+        earlier += isAlike(from, s) ? 1 : 0;
+    const auto found = std::ranges::find_if(to.tracks, [&](const Track &other) { return isSameTrack(track, other); });
+    if (found == to.tracks.end())
+        return kNoSpan;
+    for (std::uint32_t s = found->first; s < found->last; ++s)
+        if (isAlike(to, s) && earlier-- == 0)
+            return s;
+    return kNoSpan;
+}
+
+} // namespace trainyard
