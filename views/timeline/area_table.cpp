@@ -2,15 +2,18 @@
 #include "views/timeline/area_table.h"
 
 #include "models/text/format.h"
+#include "views/export/panel_picture.h"
 #include "views/theme/theme.h"
 #include "views/timeline/chart_painter.h"
 
 #include <QApplication>
 #include <QClipboard>
+#include <QContextMenuEvent>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
+#include <QMenu>
 #include <QTableWidget>
 #include <QToolButton>
 
@@ -28,41 +31,6 @@ double seconds(Nanoseconds t) { return double(t) * 1e-9; }
 Nanoseconds mean(const KindTotal &total) { return total.count > 0 ? total.total / total.count : 0; }
 
 } // namespace
-
-std::vector<AreaRow> areaRows(const Timeline &timeline, TimeInterval range, const std::vector<std::uint32_t> &tracks)
-{
-    const auto totals = aggregate(timeline, range.begin, range.end, tracks);
-    const double area = double(range.length()) * double(tracks.size());
-    std::vector<AreaRow> rows;
-    for (int k = 0; k < kWorkKindCount; ++k) {
-        const KindTotal &total = totals[std::size_t(k)];
-        if (total.count > 0)
-            rows.push_back({QString::fromUtf8(toString(WorkKind(k))), total, area > 0 ? double(total.total) / area : 0});
-    }
-    std::sort(rows.begin(), rows.end(), [](const AreaRow &a, const AreaRow &b) { return a.total.total > b.total.total; });
-    std::vector<std::uint32_t> stages, channels;
-    for (const std::uint32_t t : tracks)
-        (timeline.tracks[t].stream == Stream::Wan ? channels : stages).push_back(t);
-    for (const auto &[name, of] : {std::pair{AreaTable::tr("idle"), &stages}, std::pair{AreaTable::tr("idle channel"), &channels}}) {
-        Nanoseconds idle = Nanoseconds(of->size()) * range.length();
-        for (const KindTotal &total : aggregate(timeline, range.begin, range.end, *of))
-            idle -= total.total;
-        if (!of->empty())
-            rows.push_back({name, {0, std::max<Nanoseconds>(0, idle), 0, 0}, area > 0 ? std::max(0.0, double(idle)) / area : 0});
-    }
-    return rows;
-}
-
-QString toTsv(const std::vector<AreaRow> &rows)
-{
-    QString text = QStringLiteral("kind\tcount\ttotal_s\tshare\tmean_s\tshortest_s\tlongest_s\n");
-    for (const AreaRow &row : rows) {
-        text += QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6\t%7\n")
-                    .arg(row.name).arg(row.total.count).arg(seconds(row.total.total), 0, 'g', 9).arg(row.share, 0, 'g', 6)
-                    .arg(seconds(mean(row.total)), 0, 'g', 9).arg(seconds(row.total.shortest), 0, 'g', 9).arg(seconds(row.total.longest), 0, 'g', 9);
-    }
-    return text;
-}
 
 AreaTable::AreaTable(QWidget *parent)
     : QFrame(parent)
@@ -108,6 +76,15 @@ AreaTable::AreaTable(QWidget *parent)
     hide();
 }
 
+void AreaTable::clear()
+{
+    if (std::exchange(m_rows, {}).empty())
+        return;
+    m_table->setRowCount(0);
+    m_title->clear();
+    emit contentChanged(false);
+}
+
 void AreaTable::setRows(const QString &title, std::vector<AreaRow> rows)
 {
     m_rows = std::move(rows);
@@ -135,6 +112,7 @@ void AreaTable::setRows(const QString &title, std::vector<AreaRow> rows)
     const QFontMetrics header(uiFont());   // a style sheet may keep the header from taking a smaller font
     for (int c = 0; c < m_table->columnCount(); ++c)
         m_table->setColumnWidth(c, std::max(m_table->columnWidth(c), header.horizontalAdvance(m_table->horizontalHeaderItem(c)->text()) + kHeaderRoom));
+    emit contentChanged(true);
 }
 
 void AreaTable::placeIn(const QRect &room)
@@ -162,5 +140,21 @@ void AreaTable::applyTheme()
     m_title->setFont(uiFont(-1, QFont::DemiBold));
 }
 
+void AreaTable::contextMenuEvent(QContextMenuEvent *event)
+{
+    auto *menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, &AreaTable::copy);
+    menu->addSeparator();
+    addPictureActions(*menu, this, QStringLiteral("selected-area"));
+    menu->popup(event->globalPos());
+}
+
+void AreaTable::changeEvent(QEvent *event)
+{
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && palette().color(QPalette::Window) != theme().panelRaised)
+        applyTheme();
+}
 
 } // namespace trainyard

@@ -9,6 +9,8 @@
 #include <QPaintEvent>
 #include <QPainter>
 
+#include <utility>
+
 namespace trainyard {
 
 ChartCanvas::ChartCanvas(const TimelineState &state, QWidget *parent)
@@ -28,14 +30,16 @@ void ChartCanvas::invalidate()
 
 void ChartCanvas::measureAnew()
 {
-    m_gutterWidth = -1;
+    m_isMeasured = false;
     invalidate();
 }
 
 ChartGeometry ChartCanvas::geometry() const
 {
-    if (m_gutterWidth < 0)
-        m_gutterWidth = std::min(m_painter.measure(m_state), width() / 2);
+    if (m_gutterWidth < 0 || m_measuredWidth != width()) {   // a hidden widget hears of its size late
+        m_gutterWidth = gutterWidth(width());
+        m_measuredWidth = width();
+    }
     return chartGeometry(size(), m_gutterWidth);
 }
 
@@ -54,6 +58,8 @@ void ChartCanvas::paintEvent(QPaintEvent *event)
         m_isCurrent = false;
     }
     const ChartGeometry now = geometry();
+    if (!std::exchange(m_isMeasured, true))
+        m_painter.arrangeLabels(m_state);
     if (!m_isCurrent)
         m_painter.paint(m_image, m_state, now);
     m_isCurrent = true;
@@ -85,15 +91,11 @@ void ChartCanvas::paintEmpty(QPainter &painter) const
 
 void ChartCanvas::changeEvent(QEvent *event)
 {
-    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange)
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
+        m_gutterWidth = -1;
         measureAnew();
+    }
     QWidget::changeEvent(event);
-}
-
-void ChartCanvas::resizeEvent(QResizeEvent *event)
-{
-    m_gutterWidth = -1;
-    QWidget::resizeEvent(event);
 }
 
 } // namespace trainyard

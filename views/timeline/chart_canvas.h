@@ -23,7 +23,6 @@ public:
 protected:
     void paintEvent(QPaintEvent *event) override;
     void changeEvent(QEvent *event) override;
-    void resizeEvent(QResizeEvent *event) override;
 
 private:
     void paintEmpty(QPainter &painter) const;
@@ -32,7 +31,8 @@ private:
     mutable ChartPainter m_painter;
     QImage m_image;
     bool m_isCurrent = false;
-    mutable int m_gutterWidth = -1;    // measured once per layout
+    bool m_isMeasured = false;         // labels of this layout
+    mutable int m_gutterWidth = -1, m_measuredWidth = -1;   // of these fonts and this size
 };
 
 } // namespace trainyard

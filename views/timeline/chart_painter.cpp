@@ -16,19 +16,28 @@ namespace trainyard {
 namespace {
 
 constexpr int kFoldMark = 12;          // width of the triangle before a datacenter's name
-constexpr int kColumnGap = 10;         // between the columns of the gutter
-constexpr int kLeastGutter = 90, kMostGutter = 300;
-constexpr int kMostName = 110;         // of a datacenter's name, before it is cut
+constexpr int kColumnGap = 8;          // between a datacenter's name and the labels
+constexpr int kMarks = 13;             // right of the labels: the turn in its cell, the stage's colour
+constexpr int kTick = 3;               // width of the stage's colour
+constexpr int kLine = 11;              // pixels between labels that do not touch
+constexpr int kHalfLine = 7;
 constexpr double kTickDistance = 76;
 constexpr int kTickMargin = 4;
 
-int widest(const QFont &font, const std::vector<QString> &texts)
+/// Width of the labels beside the names.
+int labelWidth()
 {
-    const QFontMetrics metrics(font);
-    int width = 0;
-    for (const QString &text : texts)
-        width = std::max(width, metrics.horizontalAdvance(text));
-    return width;
+    return QFontMetrics(rowFont()).horizontalAdvance(QStringLiteral("stage 128"));
+}
+
+int nameLeft() { return Theme::kPad + kFoldMark; }
+
+int stagesOf(const Evaluation &evaluation)
+{
+    std::size_t stages = 1;
+    for (const PipelineClass &of : evaluation.layout.classes)
+        stages = std::max(stages, of.seats.size());
+    return int(stages);
 }
 
 bool isThin(const TrackRow &row)
@@ -78,21 +87,40 @@ QFont groupFont() { return uiFont(-1, QFont::DemiBold); }
 QFont rowFont() { return uiFont(-2); }
 QFont smallFont() { return uiFont(-3); }
 
-int ChartPainter::measure(const TimelineState &state)
+int gutterWidth(int chartWidth)
+{
+    const int name = QFontMetrics(groupFont()).horizontalAdvance(QStringLiteral("Northern Virginia"));
+    return std::min(nameLeft() + name + kColumnGap + labelWidth() + kMarks, chartWidth / 3);
+}
+
+/// Stages at an even step first, then what fits between them.
+void ChartPainter::arrangeLabels(const TimelineState &state)
 {
     m_gutter = {};
-    std::vector<QString> groups, labels, details, channels;
-    for (const DatacenterGroup &group : state.layout.groups)
-        groups.push_back(group.name);
-    for (const TrackRow &row : state.layout.rows) {
-        (isThin(row) ? channels : labels).push_back(row.label);
-        details.push_back(row.detail);
+    m_stages = state.evaluation ? stagesOf(*state.evaluation) : 1;
+    const auto &rows = state.layout.rows;
+    m_isLabelled.assign(rows.size(), false);
+    const auto middle = [&](std::size_t r) { return rows[r].y + rows[r].pitch / 2 + (rows[r].isPinned ? -1'000'000 : 0); };
+    std::vector<int> taken;
+    const auto place = [&](std::size_t r) {
+        if (std::ranges::any_of(taken, [&](int other) { return std::abs(other - middle(r)) < kLine; }))
+            return;
+        taken.push_back(middle(r));
+        m_isLabelled[r] = true;
+    };
+    int inRun = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        if (isThin(rows[r]))
+            continue;
+        const bool isNext = r > 0 && rows[r - 1].kind == rows[r].kind && rows[r - 1].pipelineClass == rows[r].pipelineClass && rows[r - 1].datacenter == rows[r].datacenter;
+        inRun = isNext ? inRun + 1 : 0;
+        if (inRun % std::max(1, (kLine + rows[r].pitch - 1) / std::max(1, rows[r].pitch)) == 0)
+            place(r);
     }
-    m_columns.group = std::min(kMostName, widest(groupFont(), groups)) + kFoldMark;
-    m_columns.detail = widest(rowFont(), details);
-    m_columns.label = std::max(widest(rowFont(), labels), widest(smallFont(), channels) - m_columns.detail - kColumnGap / 2);
-    const int detail = m_columns.detail > 0 ? m_columns.detail + kColumnGap / 2 : 0;
-    return std::clamp(Theme::kPad + m_columns.group + kColumnGap + m_columns.label + detail + kColumnGap, kLeastGutter, kMostGutter);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        if (isThin(rows[r]))
+            place(r);
+    }
 }
 
 void ChartPainter::refreshGutter(const TimelineState &state, const ChartGeometry &geometry, qreal ratio)
@@ -167,19 +195,40 @@ void ChartPainter::paintGutter(QPainter &painter, const TimelineState &state, co
         if (!row.isPinned)
             paintRowLabel(painter, state, geometry, row);
     }
-    const QFontMetrics metrics(groupFont());
-    painter.setFont(groupFont());
+    paintGroupNames(painter, state, geometry);
+    painter.restore();
+}
+
+void ChartPainter::paintGroupNames(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
+{
+    const int scrollTop = geometry.gutter.top() + state.layout.pinnedHeight;
+    const int right = geometry.gutter.width() - kMarks - kColumnGap;
+    const auto write = [&](const QFont &font, const QColor &color, const QString &text, double middle, int room) {
+        const QFontMetrics metrics(font);
+        painter.setFont(font);
+        painter.setPen(color);
+        painter.drawText(QPointF(nameLeft(), std::round(middle + metrics.capHeight() / 2.0)), metrics.elidedText(text, Qt::ElideRight, room));
+    };
+    std::vector<double> names;         // where they stand, and nothing else may
     for (const DatacenterGroup &group : state.layout.groups) {
         const int top = scrollTop + group.y - state.scroll;
         // On the line of its first row; it stays in sight as long as any of its rows is.
         const int y = std::min(std::max(top, scrollTop), top + std::max(0, group.height - group.nameHeight));
-        const double middle = y + group.nameHeight / 2.0;
+        const auto first = std::ranges::find_if(state.layout.rows, [&](const TrackRow &row) { return !row.isPinned && row.datacenter == group.datacenter; });
+        const bool isShared = first != state.layout.rows.end() && !first->detail.isEmpty();   // the detail has the lower half of a tall row
+        const double middle = std::max(y + group.nameHeight / 2.0 - (isShared ? kHalfLine : 0), geometry.gutter.top() + kLine / 2.0);
         painter.fillPath(foldMark(QPointF(Theme::kPad + 3.5, middle), group.isFolded), theme().textFaint);
-        painter.setPen(theme().text);
-        const QString name = metrics.elidedText(group.name, Qt::ElideRight, m_columns.group - kFoldMark + kColumnGap - 2);
-        painter.drawText(QPointF(Theme::kPad + kFoldMark, std::round(middle + metrics.capHeight() / 2.0)), name);
+        write(groupFont(), theme().text, group.name, middle, right - labelWidth() - nameLeft());
+        names.push_back(middle);
     }
-    painter.restore();
+    for (const TrackRow &row : state.layout.rows) {
+        if (row.isPinned || row.detail.isEmpty())
+            continue;
+        const bool isFirst = std::ranges::any_of(state.layout.groups, [&](const DatacenterGroup &g) { return g.datacenter == row.datacenter && g.y == row.y; });
+        const double middle = geometry.gutter.top() + rowTop(state.layout, row, state.scroll) + row.barTop + row.barHeight / 2.0 + (isFirst ? kHalfLine : 0);
+        if (std::ranges::none_of(names, [&](double name) { return std::abs(name - middle) < kLine; }))
+            write(smallFont(), theme().textFaint, row.detail, middle, right - QFontMetrics(rowFont()).horizontalAdvance(row.label) - nameLeft());
+    }
 }
 
 void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const
@@ -188,27 +237,21 @@ void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, 
     if (top > geometry.gutter.bottom() || top + row.pitch < geometry.gutter.top())
         return;
     const bool thin = isThin(row);
-    const QRect band = thin ? QRect(0, top, geometry.gutter.width() - kColumnGap, row.pitch)
-                            : QRect(0, top + row.barTop, geometry.gutter.width() - kColumnGap, row.barHeight);
+    const int right = geometry.gutter.width() - kMarks;
+    const double middle = thin ? top + row.pitch / 2.0 : top + row.barTop + row.barHeight / 2.0;
+    if (row.kind == TrackRow::Kind::Stage)     // the colour that its GPUs have on the map
+        painter.fillRect(QRect(geometry.gutter.width() - kTick - 1, top + row.barTop, kTick, row.barHeight), theme().stage(row.stage, m_stages));
+    if (const int turn = turnOf(state, row); turn >= 0)   // the shade of its transfers
+        painter.fillRect(QRectF(right + 3, middle - 3, 4, 6), turnShade(theme().work(WorkKind::WanTransfer), turn));
+    if (!m_isLabelled[std::size_t(&row - state.layout.rows.data())])
+        return;
     painter.setFont(thin ? smallFont() : rowFont());
     const QFontMetrics metrics(painter.font());
-    const auto rightAligned = [&](const QString &text, int right, const QColor &color) {
-        const int room = right - (Theme::kPad + (row.isPinned ? 0 : m_columns.group));
-        const QString shown = metrics.elidedText(text, Qt::ElideRight, room);
-        // Centred on the capitals, as in the bars, so that short rows keep their labels on their line.
-        const int baseline = int(std::round(band.top() + band.height() / 2.0 + metrics.capHeight() / 2.0));
-        painter.setPen(color);
-        painter.drawText(QPoint(right - metrics.horizontalAdvance(shown), baseline), shown);
-    };
-    if (const int turn = turnOf(state, row); turn >= 0) {   // the shade of its transfers
-        painter.fillRect(QRectF(band.right() + 3.5, band.top() + band.height() / 2.0 - 3, 4, 6), turnShade(theme().work(WorkKind::WanTransfer), turn));
-    }
-    const bool details = m_columns.detail > 0 && !row.detail.isEmpty();
-    if (details)
-        rightAligned(row.detail, band.right(), theme().textFaint);
-    const int right = thin || !details ? band.right() : band.right() - m_columns.detail - kColumnGap / 2;
     const QString label = row.isPinned && !thin ? datacenterName(*state.evaluation, row.datacenter) + u' ' + row.label : row.label;
-    rightAligned(label, right, thin ? theme().textFaint : theme().textMuted);
+    const QString shown = metrics.elidedText(label, Qt::ElideRight, right - (row.isPinned || thin ? Theme::kPad : right - labelWidth()));
+    // Centred on the capitals, as in the bars, so that short rows keep their labels on their line.
+    painter.setPen(thin ? theme().textFaint : theme().textMuted);
+    painter.drawText(QPointF(right - metrics.horizontalAdvance(shown), std::round(middle + metrics.capHeight() / 2.0)), shown);
 }
 
 void ChartPainter::paintScrollMark(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const

@@ -9,26 +9,29 @@ namespace trainyard {
 
 class ChartPainter {
 public:
-    /// Measures the labels; call it when the layout or the fonts changed. Returns the width that they need.
-    int measure(const TimelineState &state);
+    /// Chooses the rows that have room for their label; call it when the layout or the fonts changed.
+    void arrangeLabels(const TimelineState &state);
     void paint(QImage &image, const TimelineState &state, const ChartGeometry &geometry);
 
 private:
-    struct Columns { int group = 0, label = 0, detail = 0; };   // of the gutter: datacenter | label | detail
     void paintGrid(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
     void paintRuler(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
     void paintGutter(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
+    void paintGroupNames(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
     void paintRowLabel(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const;
     void paintScrollMark(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
 
     void refreshGutter(const TimelineState &state, const ChartGeometry &geometry, qreal ratio);
 
     LanePainter m_lanes;
-    Columns m_columns;
+    std::vector<bool> m_isLabelled;    // by row
+    int m_stages = 1;                  // of the ramp
     QImage m_gutter;                   // text is dear: kept until layout, scroll or size change
     int m_gutterScroll = -1;
 };
 
+/// Width of the labels' column: of the fonts alone, so that the time axis stays where it is whatever plan is shown.
+[[nodiscard]] int gutterWidth(int chartWidth);
 /// Distance of the ruler's ticks, and where the label of one lies.
 [[nodiscard]] Nanoseconds rulerStep(const TimelineState &state, const ChartGeometry &geometry);
 [[nodiscard]] QRectF tickLabelRect(const TimelineState &state, const ChartGeometry &geometry, Nanoseconds tick, Nanoseconds step);

@@ -9,6 +9,8 @@ namespace trainyard {
 namespace {
 /// Coverage below which a column is still drawn this strongly, so that a short span in an idle track stays visible.
 constexpr float kLeastCoverage = 0.3F;
+
+using PixelLanes = int __attribute__((vector_size(16)));
 }
 
 ColorLanes toLanes(const QColor &color)
@@ -27,10 +29,13 @@ std::pair<std::uint32_t, std::uint32_t> visibleSpans(const Timeline &timeline, s
 
 void ColumnWalk::begin(TimeInterval range, int columns)
 {
-    m_edges.resize(std::size_t(columns) + 1);
-    const double step = double(range.length()) / columns;
-    for (int c = 0; c <= columns; ++c)
-        m_edges[std::size_t(c)] = range.begin + Nanoseconds(std::llround(step * c));
+    if (range != m_range || m_edges.size() != std::size_t(columns) + 1) {
+        m_range = range;
+        m_edges.resize(std::size_t(columns) + 1);
+        const double step = double(range.length()) / columns;
+        for (int c = 0; c <= columns; ++c)
+            m_edges[std::size_t(c)] = range.begin + Nanoseconds(std::llround(step * c));
+    }
     m_sums.assign(std::size_t(columns), ColorLanes{});
 }
 
@@ -98,15 +103,19 @@ void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_
 
 void ColumnWalk::resolve(std::span<QRgb> row, int layers) const
 {
-    for (std::size_t c = 0; c < row.size() && c < m_sums.size(); ++c) {
+    const std::size_t columns = std::min(row.size(), m_sums.size());
+    const float room = float(double(m_range.length()) / double(std::max<std::size_t>(1, m_sums.size()))) * float(layers);
+    const float perRoom = room > 0 ? 1 / room : 0;
+    for (std::size_t c = 0; c < columns; ++c) {
         const float busy = m_sums[c][3];
         if (busy <= 0)
             continue;
         const ColorLanes background{float(qRed(row[c])), float(qGreen(row[c])), float(qBlue(row[c])), 0};
-        const float room = float(m_edges[c + 1] - m_edges[c]) * float(layers);
-        const float coverage = std::min(1.0F, layers > 1 ? busy / room : std::max(busy / room, kLeastCoverage));
+        const float share = busy * perRoom;
+        const float coverage = std::min(1.0F, layers > 1 ? share : std::max(share, kLeastCoverage));
         const ColorLanes mix = m_sums[c] * (coverage / busy) + background * (1 - coverage) + 0.5F;
-        row[c] = qRgb(int(mix[0]), int(mix[1]), int(mix[2]));
+        const auto pixel = __builtin_convertvector(mix, PixelLanes);
+        row[c] = 0xff000000u | QRgb(pixel[0] << 16) | QRgb(pixel[1] << 8) | QRgb(pixel[2]);
     }
 }
 

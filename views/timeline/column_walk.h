@@ -42,6 +42,7 @@ private:
     template <class ColorOf>
     void walk(const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf);
 
+    TimeInterval m_range;                  // of the edges, which all rows of a picture share
     std::vector<Nanoseconds> m_edges;      // columns + 1
     std::vector<ColorLanes> m_sums;        // colour times nanoseconds; the last lane counts nanoseconds
 };

@@ -10,14 +10,17 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPainter>
+#include <QSignalBlocker>
+#include <QToolButton>
 
 #include <algorithm>
 
 namespace trainyard {
 
 namespace {
-constexpr int kHeight = 30, kSwatch = 10, kButtonPad = 5, kSearchWidth = 210;
+constexpr int kHeight = 30, kSwatch = 10, kButtonPad = 5, kSearchWidth = 210, kBetween = 2;
 }
 
 KindButton::KindButton(WorkKind kind, QWidget *parent)
@@ -33,17 +36,10 @@ KindButton::KindButton(WorkKind kind, QWidget *parent)
     setFocusPolicy(Qt::TabFocus);
 }
 
-void KindButton::setCompact(bool compact)
-{
-    m_isCompact = compact;
-    updateGeometry();
-}
-
 QSize KindButton::sizeHint() const
 {
     const QFontMetrics metrics(rowFont());
-    const int name = m_isCompact ? 0 : 5 + metrics.horizontalAdvance(text());
-    return {2 * kButtonPad + kSwatch + name, std::max(metrics.height(), kSwatch) + 4};
+    return {2 * kButtonPad + kSwatch + 5 + metrics.horizontalAdvance(text()), std::max(metrics.height(), kSwatch) + 4};
 }
 
 void KindButton::paintEvent(QPaintEvent *)
@@ -77,8 +73,6 @@ void KindButton::paintEvent(QPaintEvent *)
     painter.setBrush(brush);
     painter.drawRoundedRect(box, 2, 2);
     painter.setOpacity(1);
-    if (m_isCompact)
-        return;
     QFont font = rowFont();
     font.setStrikeOut(!isChecked());
     painter.setFont(font);
@@ -98,6 +92,7 @@ Legend::Legend(QWidget *parent)
     , m_summary(new QLabel(this))
     , m_matches(new QLabel(this))
     , m_search(new QLineEdit(this))
+    , m_more(new QToolButton(this))
     , m_shown((1u << kWorkKindCount) - 1)
 {
     setFixedHeight(kHeight);
@@ -107,6 +102,12 @@ Legend::Legend(QWidget *parent)
     m_search->setAccessibleName(tr("Search the timeline"));
     m_search->setClearButtonEnabled(true);
     m_search->installEventFilter(this);
+    m_more->hide();
+    m_more->setAutoRaise(true);
+    m_more->setPopupMode(QToolButton::InstantPopup);
+    m_more->setFocusPolicy(Qt::TabFocus);
+    m_more->setMenu(new QMenu(m_more));
+    connect(m_more->menu(), &QMenu::aboutToShow, this, &Legend::fillMore);
     connect(m_search, &QLineEdit::textEdited, this, &Legend::searchEdited);
     connect(m_search, &QLineEdit::returnPressed, this, &Legend::nextMatchWished);
     applyTheme();
@@ -125,13 +126,50 @@ void Legend::setKinds(std::uint32_t present)
             continue;
         auto *button = m_buttons.emplace_back(new KindButton(WorkKind(k), this));
         button->setChecked((m_shown >> k) & 1u);
-        button->show();
         connect(button, &KindButton::toggled, this, [this, k](bool on) {
             m_shown = on ? m_shown | (1u << k) : m_shown & ~(1u << k);
+            arrange();
             emit shownKindsChanged(m_shown);
         });
     }
     arrange();
+}
+
+void Legend::setShown(std::uint32_t kinds)
+{
+    kinds &= (1u << kWorkKindCount) - 1;
+    if (kinds == m_shown)
+        return;
+    m_shown = kinds;
+    for (KindButton *button : m_buttons) {
+        const QSignalBlocker quiet(button);
+        button->setChecked((kinds >> int(button->kind())) & 1u);
+    }
+    arrange();
+    emit shownKindsChanged(m_shown);
+}
+
+void Legend::reset()
+{
+    const QSignalBlocker quiet(this);
+    setShown((1u << kWorkKindCount) - 1);
+    closeSearch();
+}
+
+void Legend::fillMore()
+{
+    QMenu *menu = m_more->menu();
+    menu->clear();
+    for (KindButton *button : m_buttons) {
+        if (!button->isHidden())
+            continue;
+        QPixmap swatch(kSwatch, kSwatch);
+        swatch.fill(theme().work(button->kind()));
+        QAction *action = menu->addAction(swatch, button->text());
+        action->setCheckable(true);
+        action->setChecked(button->isChecked());
+        connect(action, &QAction::toggled, button, &KindButton::setChecked);
+    }
 }
 
 void Legend::setSummary(const QString &text)
@@ -188,21 +226,34 @@ void Legend::arrange()
         x += m_title->width() + 2 * Theme::kGap;
     }
     int full = 0;
-    for (KindButton *button : m_buttons) {
-        button->setCompact(false);
-        full += button->sizeHint().width() + 2;
-    }
+    for (const KindButton *button : m_buttons)
+        full += button->sizeHint().width() + kBetween;
     const bool summaryFits = m_search->isHidden() && x + full + m_summary->sizeHint().width() + 2 * Theme::kGap <= right;
     m_summary->setVisible(summaryFits);
     if (summaryFits)
         placeRight(m_summary, m_summary->sizeHint().width(), height());
-    const bool compact = x + full > right;
+    // With their words or not at all: a swatch alone says nothing.
+    const QFontMetrics metrics(rowFont());
+    const int moreWidth = metrics.horizontalAdvance(QStringLiteral("+00")) + 24;
+    const int end = x + full <= right ? right : right - moreWidth;
+    int left = 0, hidden = 0;
     for (KindButton *button : m_buttons) {
-        button->setCompact(compact);
         const QSize size = button->sizeHint();
+        const bool fits = left == 0 && x + size.width() <= end;
+        button->setVisible(fits);
+        if (!fits) {
+            ++left;
+            hidden += button->isChecked() ? 0 : 1;
+            continue;
+        }
         button->setGeometry(x, (height() - size.height()) / 2, size.width(), size.height());
-        x += size.width() + 2;
+        x += size.width() + kBetween;
     }
+    m_more->setVisible(left > 0);
+    m_more->setText(QStringLiteral("+%1").arg(left));
+    m_more->setToolTip(hidden > 0 ? tr("%1 more kinds of work, %2 hidden").arg(left).arg(hidden) : tr("%1 more kinds of work").arg(left));
+    m_more->setAccessibleName(m_more->toolTip());
+    m_more->setGeometry(x, (height() - metrics.height() - 6) / 2, moreWidth, metrics.height() + 6);
 }
 
 void Legend::applyTheme()
@@ -214,6 +265,7 @@ void Legend::applyTheme()
     };
     m_title->setFont(uiFont(0, QFont::DemiBold));
     m_summary->setFont(rowFont());
+    m_more->setFont(rowFont());
     m_matches->setFont(rowFont());
     color(m_title, theme().text);
     color(m_summary, theme().textFaint);

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The line above the chart: title, a switch for each kind of work that occurs (it fades the kind when off), the search
-// field, and what the timeline holds. Narrow windows lose the summary first, then the names beside the swatches.
+// field, and what the timeline holds. Narrow windows lose the summary first; kinds without room for swatch and name wait
+// in a menu that says how many they are. GUI thread.
 
 #include "core/timeline/timeline.h"
 
@@ -12,6 +13,7 @@
 
 class QLabel;
 class QLineEdit;
+class QToolButton;
 
 namespace trainyard {
 
@@ -21,7 +23,6 @@ class KindButton : public QAbstractButton {
 public:
     KindButton(WorkKind kind, QWidget *parent);
     [[nodiscard]] WorkKind kind() const { return m_kind; }
-    void setCompact(bool compact);
     [[nodiscard]] QSize sizeHint() const override;
 
 protected:
@@ -30,7 +31,6 @@ protected:
 
 private:
     WorkKind m_kind;
-    bool m_isCompact = false;
     bool m_showsFocus = false;         // only where the keyboard brought it
 };
 
@@ -40,6 +40,10 @@ public:
     explicit Legend(QWidget *parent);
 
     void setKinds(std::uint32_t present);      // bits by WorkKind
+    void setShown(std::uint32_t kinds);        // as if each switch had been turned
+    [[nodiscard]] std::uint32_t shown() const { return m_shown; }
+    /// Every kind shown, no search: as for a plan that was just opened. Says nothing.
+    void reset();
     void setSummary(const QString &text);
     void setTitleShown(bool shown);
     void openSearch();
@@ -60,9 +64,11 @@ protected:
 private:
     void arrange();
     void applyTheme();
+    void fillMore();
 
     QLabel *m_title, *m_summary, *m_matches;
     QLineEdit *m_search;
+    QToolButton *m_more;                       // "+3": kinds that have no room
     std::vector<KindButton *> m_buttons;
     std::uint32_t m_present = 0, m_shown;
 };

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 namespace trainyard {
 
@@ -66,34 +67,35 @@ QRectF Minimap::window() const
 
 void Minimap::paintTracks()
 {
-    const Theme &t = theme();
-    const double ratio = devicePixelRatioF();
-    const QSize pixels = (QSizeF(strip().size()) * ratio).toSize();
+    const QSize pixels = (QSizeF(strip().size()) * devicePixelRatioF()).toSize();
     m_image = QImage(pixels, QImage::Format_RGB32);
-    m_image.fill(t.idle);
-    std::vector<std::uint32_t> tracks;
-    for (const auto &row : m_state.layout.rows) {
-        if (row.isPinned || row.kind == TrackRow::Kind::Stream)
-            continue;
-        if (row.kind == TrackRow::Kind::Summary)
-            tracks.insert(tracks.end(), row.tracks.begin(), row.tracks.end());
-        else
-            tracks.push_back(row.tracks.front());
+    m_image.fill(theme().idle);
+    m_mixer.prepare(m_state, false);
+    const std::span rows(m_state.layout.rows.begin() + m_state.layout.pinnedCount, m_state.layout.rows.end());
+    const auto count = rows.size(), height = std::size_t(std::max(0, pixels.height()));
+    const std::size_t lines = std::min(count, height);
+    std::vector<std::uint32_t> together;
+    for (std::size_t line = 0; line < lines; ++line) {
+        const auto of = rows.subspan(line * count / lines, (line + 1) * count / lines - line * count / lines);
+        std::span<const QRgb> mix;
+        if (of.size() == 1) {
+            mix = m_mixer.mix(m_state, of.front(), m_state.whole, pixels.width());
+        } else {                       // more rows than pixels: none is left out
+            together.clear();
+            for (const TrackRow &row : of)
+                together.insert(together.end(), row.tracks.begin(), row.tracks.end());
+            mix = m_mixer.blend(m_state, together, m_state.whole, pixels.width());
+        }
+        for (std::size_t y = line * height / lines; y < (line + 1) * height / lines; ++y)
+            std::memcpy(m_image.scanLine(int(y)), mix.data(), mix.size_bytes());
     }
-    WorkPalette palette;
-    for (int k = 0; k < kWorkKindCount; ++k)
-        palette[std::size_t(k)] = toLanes(t.work(WorkKind(k)));
-    std::vector<QRgb> row(std::size_t(pixels.width()));
-    const int shown = std::min(int(tracks.size()), pixels.height());
-    for (int r = 0; r < shown; ++r) {
-        const Track &track = m_state.timeline()->tracks[tracks[std::size_t(r) * tracks.size() / std::size_t(shown)]];
-        m_walk.begin(m_state.whole, pixels.width());
-        m_walk.add(*m_state.timeline(), track.first, track.last, palette);
-        std::fill(row.begin(), row.end(), t.idle.rgb());
-        m_walk.resolve(row);
-        for (int y = r * pixels.height() / shown; y < (r + 1) * pixels.height() / shown; ++y)
-            std::memcpy(m_image.scanLine(y), row.data(), row.size() * sizeof(QRgb));
-    }
+}
+
+const QImage &Minimap::picture()
+{
+    if (m_image.isNull() && !m_state.isEmpty())
+        paintTracks();
+    return m_image;
 }
 
 void Minimap::paintEvent(QPaintEvent *)
@@ -102,11 +104,9 @@ void Minimap::paintEvent(QPaintEvent *)
     painter.fillRect(rect(), theme().panel);
     if (m_state.isEmpty())
         return;
-    if (m_image.isNull())
-        paintTracks();
     painter.setRenderHint(QPainter::Antialiasing);
     const QRect box = strip();
-    painter.drawImage(QRectF(box), m_image);
+    painter.drawImage(QRectF(box), picture());
     QColor veil = theme().panel;
     veil.setAlphaF(m_state.isStale ? 0.7F : 0.6F);
     const QRectF view = window();

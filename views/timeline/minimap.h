@@ -1,11 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The whole iteration in a strip, with a window on the part that the chart shows: drag the window to pan, its ends to
-// zoom, click beside it to go there. Its picture is walked once per evaluation and size, from as many tracks as it has
-// pixel rows. GUI thread.
+// zoom, click beside it to go there. Every row of the chart is in its picture, in the chart's colours and with the same kinds
+// hidden; it is made once per evaluation, filter and size. GUI thread.
 
-#include "views/timeline/column_walk.h"
-#include "views/timeline/timeline_state.h"
+#include "views/timeline/row_mixer.h"
 
 #include <QImage>
 #include <QWidget>
@@ -17,9 +16,12 @@ class Minimap : public QWidget {
 public:
     Minimap(const TimelineState &state, QWidget *parent);
 
-    void invalidate();                         // data or layout changed
+    void invalidate();                         // data, layout or filter changed
     void setSides(int left, int width);        // the chart's columns, so that times line up
     [[nodiscard]] QRectF window() const;       // in widget coordinates
+
+    /// The strip without the window over it, one pixel a column.
+    [[nodiscard]] const QImage &picture();
 
 signals:
     void rangeWished(trainyard::TimeInterval range);
@@ -40,7 +42,7 @@ private:
     void paintTracks();
 
     const TimelineState &m_state;
-    ColumnWalk m_walk;
+    RowMixer m_mixer;
     QImage m_image;
     int m_left = 0, m_width = 100;
     Grip m_grip = Grip::None;

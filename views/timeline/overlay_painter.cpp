@@ -181,12 +181,13 @@ void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeom
         paintOutline(painter, spanRect(state, geometry, state.selected), theme().isDark ? theme().text : QColor(0x10151c), 2);
     }
     painter.restore();
-    if (state.pointer) {
-        const double x = geometry.x(state, *state.pointer);
+    const auto &time = state.pointer ? state.pointer : state.cursor;
+    if (time && state.range.contains(*time)) {
+        const double x = geometry.x(state, *time);
         QColor line = theme().textFaint;
         line.setAlpha(110);
         paintLine(painter, geometry, x, line);
-        paintFlag(painter, state, geometry, x, timeText(state, *state.pointer, geometry), theme().panelRaised, theme().textMuted);
+        paintFlag(painter, state, geometry, x, timeText(state, *time, geometry), theme().panelRaised, theme().textMuted);
     }
     paintMarks(painter, state, geometry);
     if (state.area)

@@ -27,38 +27,42 @@ void TimelineView::dragArea(QPoint from, QPoint to)
     const auto [r0, r1] = std::minmax({row(from.y()), row(to.y())});
     m_state.area = AreaSelection{{geometry.time(m_state, x0), geometry.time(m_state, x1)}, r0, r1};
     hover(kNoSpan, {});
-    m_areaTable->hide();
+    m_areaTable->clear();
     m_canvas->update();
-}
-
-std::vector<std::uint32_t> TimelineView::areaTracks() const
-{
-    std::vector<std::uint32_t> tracks;
-    for (int r = m_state.area->firstRow; r <= m_state.area->lastRow; ++r) {
-        const auto &of = m_state.layout.rows[std::size_t(r)].tracks;
-        tracks.insert(tracks.end(), of.begin(), of.end());
-    }
-    std::sort(tracks.begin(), tracks.end());
-    tracks.erase(std::unique(tracks.begin(), tracks.end()), tracks.end());   // a pinned row shows its track twice
-    return tracks;
 }
 
 void TimelineView::finishArea()
 {
     if (!m_state.area || m_state.area->time.isEmpty()) {
-        m_state.area.reset();
+        forgetArea();
         return;
     }
-    const std::vector<std::uint32_t> tracks = areaTracks();
     const TimeInterval time = m_state.area->time;
-    const QString title = tracks.size() == 1 ? tr("%1 on 1 track").arg(formatSeconds(double(time.length()) * 1e-9))
-                                             : tr("%1 on %2 tracks").arg(formatSeconds(double(time.length()) * 1e-9)).arg(tracks.size());
-    m_areaTable->setRows(title, areaRows(*m_state.timeline(), time, tracks));
-    m_areaTable->placeIn(rect().adjusted(Theme::kPad, m_legend->height(), -Theme::kPad, -Theme::kGap));
-    m_areaTable->show();
-    m_areaTable->raise();
+    const std::vector<AreaLine> lines = areaLines(m_state.layout, m_state.area->firstRow, m_state.area->lastRow);
+    const QString length = formatSeconds(double(time.length()) * 1e-9);
+    m_areaTable->setRows(lines.size() == 1 ? tr("%1 on 1 row").arg(length) : tr("%1 on %2 rows").arg(length).arg(lines.size()),
+                         areaRows(*m_state.timeline(), time, lines, m_state.filter));
     m_canvas->update();
-    emit areaSelected(time.begin, time.end, QList<quint32>(tracks.begin(), tracks.end()));
+    QList<quint32> tracks;
+    for (const AreaLine &line : lines)
+        tracks.append(QList<quint32>(line.tracks.begin(), line.tracks.end()));
+    std::ranges::sort(tracks);
+    emit areaSelected(time.begin, time.end, tracks);
+}
+
+void TimelineView::placeAreaTable()
+{
+    if (m_areaTable->parentWidget() != this || m_areaTable->isHidden())
+        return;
+    m_areaTable->placeIn(rect().adjusted(Theme::kPad, m_legend->height(), -Theme::kPad, -Theme::kGap));
+    m_areaTable->raise();
+}
+
+void TimelineView::forgetArea()
+{
+    m_state.area.reset();
+    m_areaTable->clear();
+    m_canvas->update();
 }
 
 void TimelineView::copyArea() const

@@ -5,6 +5,7 @@
 #include "views/timeline/area_table.h"
 #include "views/timeline/chart_canvas.h"
 #include "views/timeline/legend.h"
+#include "views/timeline/minimap.h"
 #include "views/timeline/timeline_view.h"
 
 #include <QKeyEvent>
@@ -60,14 +61,19 @@ void TimelineView::zoomToSelection()
         target = {m_state.timeline()->start[span], m_state.timeline()->end[span]};
     if (target.isEmpty())
         return fit();
-    if (!m_state.area) {
-        const auto room = Nanoseconds(double(target.length()) * kRoomAround);
-        target = {target.begin - room, target.end + room};
-    }
+    if (!m_state.area)
+        target = around(span);
     target = clamped(target, m_state.whole);
     setRange(target == m_state.range ? m_state.whole : target);
     if (span != kNoSpan)
         reveal(span);
+}
+
+TimeInterval TimelineView::around(std::uint32_t span) const
+{
+    const Nanoseconds begin = m_state.timeline()->start[span], end = m_state.timeline()->end[span];
+    const auto room = Nanoseconds(double(end - begin) * kRoomAround);
+    return {begin - room, end + room};
 }
 
 void TimelineView::reveal(std::uint32_t span)
@@ -206,7 +212,10 @@ void TimelineView::applyFilters()
     if (both == m_state.filter)
         return;
     m_state.filter = both;
+    m_minimap->invalidate();
     repaintChart();
+    if (m_state.area)
+        finishArea();                  // the table counts what is drawn
 }
 
 bool TimelineView::find(const QString &text)
@@ -245,8 +254,7 @@ void TimelineView::openSearch()
 void TimelineView::clearSelection()
 {
     if (m_state.area) {
-        m_state.area.reset();
-        m_areaTable->hide();
+        forgetArea();
     } else if (m_state.marks[0]) {
         m_state.marks = {};
     } else if (m_state.selected != kNoSpan) {

@@ -30,6 +30,7 @@ struct TimelineState {
     std::uint32_t hovered = kNoSpan, selected = kNoSpan;
     std::array<std::optional<Nanoseconds>, 2> marks;
     std::optional<Nanoseconds> pointer;   // time under the mouse
+    std::optional<Nanoseconds> cursor;    // time under the mouse in a chart beside this one
     std::optional<AreaSelection> area;
     bool showsCriticalPath = false;
     std::vector<std::uint32_t> criticalPath;         // first to last; empty until asked for

@@ -11,6 +11,8 @@
 
 #include <QWidget>
 
+class QMenu;
+
 namespace trainyard {
 
 class AreaTable;
@@ -19,13 +21,18 @@ class Legend;
 class Minimap;
 class SpanCard;
 
+inline constexpr qint64 kNoCursor = -1;
+
 class TimelineView : public QWidget {
     Q_OBJECT
 public:
     explicit TimelineView(QWidget *parent = nullptr);
     ~TimelineView() override;
 
+    /// The selected span stays selected where the new timeline has it, and spanSelected says so again.
     void setEvaluation(EvaluationPtr evaluation);
+    /// Another plan comes: forgets hidden kinds, search, marks, area and selection, and shows the whole iteration.
+    void startPlan();
     /// The plan cannot be evaluated; the reason stands where the timeline would be until there is one again.
     void setFailure(const QString &reason);
     /// Drawn as a thin ghost under each track; null takes it away.
@@ -51,6 +58,10 @@ public:
     void setFoldedDatacenters(const QStringList &keys);
     [[nodiscard]] const TimelineState &state() const { return m_state; }
     [[nodiscard]] QWidget *canvas() const;
+    /// The table of the selected area. It lies over the chart while it is a child of this view; given another parent, it is
+    /// placed and shown there (AreaTable::contentChanged says when there is something to see).
+    [[nodiscard]] AreaTable *areaTable() const { return m_areaTable; }
+    [[nodiscard]] Minimap *minimap() const { return m_minimap; }
     /// Where the bars are, in this widget: plots below align their time axes with it.
     [[nodiscard]] QRect trackArea() const;
 
@@ -78,6 +89,13 @@ public slots:
     void findNext();
     void openSearch();
     void copyArea() const;
+    /// Where another chart's pointer is, as a line; none: no line.
+    void showCursor(qint64 time);
+    void hideKind(WorkKind kind);
+    void showOnlyKind(WorkKind kind);
+    void showAllKinds();
+    /// Title and facts of the selected span, a line each.
+    void copySpan() const;
     /// Takes away, one at a time: area, marks, selection, search.
     void clearSelection();
 
@@ -87,8 +105,10 @@ signals:
     void spanSelected(quint32 span);
     void areaSelected(qint64 begin, qint64 end, const QList<quint32> &tracks);
     void pinsChanged(const QStringList &keys);
+    void cursorMoved(qint64 time);             // kNoCursor where the pointer left
 
 protected:
+    void contextMenuEvent(QContextMenuEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void changeEvent(QEvent *event) override;
@@ -105,15 +125,20 @@ private:
     void click(QPoint point);
     void dragArea(QPoint from, QPoint to);
     void finishArea();
+    void placeAreaTable();
+    void forgetArea();
+    void fillMenu(QMenu &menu, QPoint point);
+    [[nodiscard]] std::uint32_t sameSpan(const Evaluation &before, std::uint32_t span) const;
+    void collectEffects();
     void hover(std::uint32_t span, QPoint point);
     void reveal(std::uint32_t span);
+    [[nodiscard]] TimeInterval around(std::uint32_t span) const;   // a span with room on both sides
     void repaintChart();
     void applyFilters();
     void applyBackground();
     void describe();
     void ensureCriticalPath();
     [[nodiscard]] bool isCritical(std::uint32_t span);
-    [[nodiscard]] std::vector<std::uint32_t> areaTracks() const;
 
     TimelineState m_state;
     TrackLayoutOptions m_options;
@@ -121,6 +146,7 @@ private:
     bool m_knowsCriticalPath = false;
     SpanFilter m_search;
     std::uint32_t m_shownKinds = kAllKinds;    // the legend's switches
+    std::uint32_t m_presentKinds = 0;
     int m_pointedRow = -1;
     Legend *m_legend;
     ChartCanvas *m_canvas;

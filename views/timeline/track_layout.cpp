@@ -15,14 +15,15 @@ namespace trainyard {
 namespace {
 
 constexpr int kGroupGap = 6;
-constexpr int kRowGap = 2;
-constexpr int kChannelBar = 5;
+constexpr int kLeastThinPitch = 5;
 constexpr int kChannelPitch = 12;
-constexpr int kTurnBar = 11;           // room for the number of the micro-batch whose turn it is
-constexpr int kTurnPitch = 15;
+constexpr int kTurnPitch = 15;         // room for the number of the micro-batch whose turn it is
+constexpr int kThinGap = 4;            // most of it
 constexpr int kGhostBar = 3;
 constexpr int kClassGap = 4;
-constexpr int kLeastBar = 10, kMostBar = 24;
+constexpr int kLeastBar = 4, kMostBar = 32;
+constexpr int kAiry = 10;              // bars from which there is room for wider gaps
+constexpr int kLine = 13;              // a detail below a name
 
 QString tr(const char *text, int n = -1)
 {
@@ -104,6 +105,8 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
     const Track &track = evaluation.timeline.tracks[index];
     TrackRow row;
     row.datacenter = datacenter;
+    row.pipelineClass = track.pipelineClass;
+    row.stage = track.stage;
     row.tracks = {index};
     row.key = rowKey(track, groupKey(evaluation, datacenter));
     if (track.stream == Stream::Wan) {
@@ -182,26 +185,28 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
     return rows;
 }
 
-int classOf(const Evaluation &evaluation, const TrackRow &row)
-{
-    return row.tracks.empty() ? -1 : evaluation.timeline.tracks[row.tracks.front()].pipelineClass;
-}
-
 bool isThin(const TrackRow &row)
 {
     return row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
 }
 
-int thinPitch(const TrackRow &row)
+/// Gap below a bar, with the baseline's where one is shown.
+int restOf(int bar, bool ghost)
 {
-    return row.hasTurns ? kTurnPitch : kChannelPitch;
+    return (bar < kAiry ? 1 : 2) + (ghost ? kGhostBar + 1 : 0);
+}
+
+/// Channels and streams shrink with the stages, so that 64 of them still are on one page.
+int thinPitch(bool hasTurns, int bar)
+{
+    return std::clamp(bar + 1, kLeastThinPitch, hasTurns ? kTurnPitch : kChannelPitch);
 }
 
 void setHeights(TrackRow &row, int bar, bool ghost)
 {
     if (isThin(row)) {
-        row.barHeight = row.hasTurns ? kTurnBar : kChannelBar;
-        row.pitch = thinPitch(row);
+        row.pitch = thinPitch(row.hasTurns, bar);
+        row.barHeight = row.hasTurns ? row.pitch - std::min(kThinGap, row.pitch / 4) : std::max(3, row.pitch * 5 / 12);
         row.barTop = (row.pitch - row.barHeight) / 2;
         return;
     }
@@ -209,22 +214,43 @@ void setHeights(TrackRow &row, int bar, bool ghost)
     row.barHeight = bar;
     row.ghostTop = bar + 1;
     row.ghostHeight = ghost && row.kind == TrackRow::Kind::Stage ? kGhostBar : 0;
-    row.pitch = bar + kRowGap + (row.ghostHeight > 0 ? row.ghostHeight + 1 : 0);
+    row.pitch = bar + restOf(bar, row.ghostHeight > 0);
 }
 
-/// Bar height that fills the available height, within bounds.
-int barHeight(const std::vector<TrackRow> &rows, const TrackLayoutOptions &options, int groups)
+/// The tallest bars with which all rows fit the available height, within bounds.
+int barHeight(const std::vector<TrackRow> &rows, const TrackLayoutOptions &options, int gaps)
 {
-    int thick = 0, thin = 0;               // rows; pixels
-    for (const TrackRow &row : rows) {
-        thick += isThin(row) ? 0 : 1;
-        thin += isThin(row) ? thinPitch(row) : 0;
+    int thick = 0, thin = 0, turns = 0;
+    for (const TrackRow &row : rows)
+        ++(!isThin(row) ? thick : row.hasTurns ? turns : thin);
+    int bar = kMostBar;
+    const auto needed = [&] { return thick * (bar + restOf(bar, options.showGhost)) + thin * thinPitch(false, bar) + turns * thinPitch(true, bar) + gaps; };
+    while (bar > kLeastBar && needed() > options.availableHeight)
+        --bar;
+    return bar;
+}
+
+/// What a run of a class's stages has in common is said once: beside the datacenter's name, on the first row that is clear
+/// of it.
+void sayDetailsOnce(TrackLayout &layout)
+{
+    int group = -1, lastClass = -1;
+    QString pending;
+    for (std::size_t r = std::size_t(layout.pinnedCount); r < layout.rows.size(); ++r) {
+        TrackRow &row = layout.rows[r];
+        if (group < 0 || layout.groups[std::size_t(group)].datacenter != row.datacenter) {
+            ++group;
+            lastClass = -1;
+        }
+        if (row.kind != TrackRow::Kind::Stage)
+            continue;
+        if (std::exchange(lastClass, row.pipelineClass) != row.pipelineClass)
+            pending = row.detail;
+        const DatacenterGroup &of = layout.groups[std::size_t(group)];
+        const bool isTall = row.y == of.y && row.barHeight >= 2 * kLine;   // has room for both
+        const bool isClear = isTall || row.y + row.barHeight / 2 >= of.y + of.nameHeight / 2 + kLine;
+        row.detail = isClear ? std::exchange(pending, QString()) : QString();
     }
-    if (thick == 0)
-        return kMostBar;
-    const int room = options.availableHeight - thin - groups * kGroupGap;
-    const int rest = kRowGap + (options.showGhost ? kGhostBar + 1 : 0);
-    return std::clamp(room / thick - rest, kLeastBar, kMostBar);
 }
 
 } // namespace
@@ -260,7 +286,10 @@ TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions 
     int groups = 0, previous = -1;
     for (const TrackRow &row : scrolling)
         groups += std::exchange(previous, row.datacenter) != row.datacenter ? 1 : 0;
-    const int bar = barHeight(layout.rows, options, groups);
+    int gaps = std::max(0, groups - 1) * kGroupGap + (layout.pinnedCount > 0 ? kGroupGap : 0);
+    for (std::size_t r = 1; r < scrolling.size(); ++r)
+        gaps += scrolling[r].datacenter == scrolling[r - 1].datacenter && scrolling[r].pipelineClass != scrolling[r - 1].pipelineClass ? kClassGap : 0;
+    const int bar = barHeight(layout.rows, options, gaps);
     int y = 0;
     for (int r = 0; r < int(layout.rows.size()); ++r) {
         TrackRow &row = layout.rows[std::size_t(r)];
@@ -271,7 +300,7 @@ TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions 
             y += layout.groups.empty() ? 0 : kGroupGap;
             const QString key = groupKey(evaluation, row.datacenter);
             layout.groups.push_back({row.datacenter, datacenterName(evaluation, row.datacenter), key, options.folded.contains(key), y, 0, row.barHeight});
-        } else if (!row.isPinned && r > layout.pinnedCount && classOf(evaluation, layout.rows[std::size_t(r) - 1]) != classOf(evaluation, row)) {
+        } else if (!row.isPinned && r > layout.pinnedCount && layout.rows[std::size_t(r) - 1].pipelineClass != row.pipelineClass) {
             y += kClassGap;
         }
         row.y = y;
@@ -282,6 +311,7 @@ TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions 
             layout.groups.back().height = y - layout.groups.back().y;
     }
     layout.contentHeight = y;
+    sayDetailsOnce(layout);
     layout.rowOfTrack.assign(evaluation.timeline.tracks.size(), -1);
     for (int r = layout.pinnedCount; r < int(layout.rows.size()); ++r) {
         for (const std::uint32_t track : layout.rows[std::size_t(r)].tracks)

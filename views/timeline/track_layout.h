@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where each track of a timeline lies on screen: datacenter › pipeline class › stage, WAN channels under the datacenter
-// that sends, further streams of a stage below it when unfolded. Pure functions of an evaluation and a few options;
-// heights in logical pixels. Rows carry a stable key, so that pins and folds outlive a new evaluation.
+// that sends, further streams of a stage below it when unfolded. Rows share the height that there is: tall where they are
+// few, a few pixels where they are many. Pure functions of an evaluation and a few options; heights in logical pixels. Rows carry a stable key, so that pins and folds outlive a new evaluation.
 
 #include "core/evaluate/evaluation.h"
 
@@ -17,8 +17,9 @@ struct TrackRow {
     enum class Kind : std::uint8_t { Stage, Channel, Stream, Summary };   // Summary: a folded datacenter
     Kind kind = Kind::Stage;
     int datacenter = 0;
+    int pipelineClass = -1, stage = -1;  // -1: of several
     std::vector<std::uint32_t> tracks;   // the first lies in front of the others; blended for a summary
-    QString label, detail;               // "stage 3", "16 pipelines"
+    QString label, detail;               // "stage 3", "16 pipelines": on one row of a run of stages that have it in common
     QString key;
     bool isPinned = false;
     bool hasTurns = false;               // a channel that several pipelines use one after the other

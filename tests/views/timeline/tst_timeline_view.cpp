@@ -114,11 +114,11 @@ private slots:
         wheel({700, 150}, -1, Qt::ShiftModifier);
         QVERIFY(m_view->visibleRange().begin > before.begin);
         QCOMPARE(m_view->visibleRange().length(), before.length());
-        m_view->resize(1280, 220);
+        m_view->resize(1280, 140);             // too flat even for the shortest rows
         QApplication::processEvents();
-        wheel({700, 100}, -1);
+        wheel({700, 50}, -1);
         QVERIFY(state().scroll > 0);
-        wheel({700, 100}, 99);
+        wheel({700, 50}, 99);
         QCOMPARE(state().scroll, 0);
     }
 

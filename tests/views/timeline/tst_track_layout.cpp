@@ -46,8 +46,18 @@ private slots:
     void channelsLieUnderTheDatacenterThatSends()
     {
         QCOMPARE(labels(layOutTracks(*test::sampleEvaluation(m_shape), {})),
-                 (QStringList{"stage 1 · 16 pipelines", "stage 2 · 16 pipelines", "→ Iowa",
-                              "stage 3 · 16 pipelines", "stage 4 · 16 pipelines", "→ Virginia"}));
+                 (QStringList{"stage 1 · 16 pipelines", "stage 2", "→ Iowa", "stage 3 · 16 pipelines", "stage 4", "→ Virginia"}));
+    }
+
+    void shortRowsSayWhatTheyHaveInCommonClearOfTheName()
+    {
+        TrackLayoutOptions flat;
+        flat.availableHeight = 80;
+        const TrackLayout layout = layOutTracks(*test::sampleEvaluation({.datacenters = 1, .stages = 8, .microBatches = 2}), flat);
+        const auto said = std::ranges::find_if(layout.rows, [](const TrackRow &row) { return !row.detail.isEmpty(); });
+        QVERIFY(said != layout.rows.end());
+        QVERIFY(said->y - layout.groups[0].y >= 13);
+        QCOMPARE(std::ranges::count_if(layout.rows, [](const TrackRow &row) { return !row.detail.isEmpty(); }), 1);
     }
 
     void classesAreToldApartByTheirPipelines()

@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is drawn in a selected area, as the rows of a table: each kind of work by how often, how long and how much of the
+// area. Behind the front track of a row only what shows in its gaps counts, and what a filter fades is summed apart, so
+//
+//   time of the kinds + idle + not shown = lines × length of the interval.
+//
+// Pure functions.
+
+#include "core/timeline/analysis.h"
+#include "views/timeline/span_filter.h"
+#include "views/timeline/time_axis.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace trainyard {
+
+struct TrackLayout;
+
+/// One line of what is drawn: tracks in front of one another, the first covers the others.
+struct AreaLine {
+    std::vector<std::uint32_t> tracks;
+    bool operator==(const AreaLine &) const = default;
+};
+
+struct AreaRow {
+    QString name;
+    KindTotal total;
+    double share = 0;                  // of the selected time on the selected lines
+};
+
+/// Lines of rows [first, last] of a layout: one each, but every stage of a folded datacenter; a pinned row and its twin
+/// below are one.
+[[nodiscard]] std::vector<AreaLine> areaLines(const TrackLayout &layout, int first, int last);
+/// Kinds that occur, by time spent, longest first, then the idle time of stages and of channels, then what the filter
+/// fades.
+[[nodiscard]] std::vector<AreaRow> areaRows(const Timeline &timeline, TimeInterval range, const std::vector<AreaLine> &lines, const SpanFilter &filter = {});
+/// Header and rows, tab-separated, seconds as plain numbers.
+[[nodiscard]] QString toTsv(const std::vector<AreaRow> &rows);
+
+} // namespace trainyard

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/row_mixer.h"
+
+#include "core/timeline/lanes.h"
+#include "views/theme/theme.h"
+#include "views/theme/turn_colors.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kFade = 0.82;         // of what a filter or the critical path puts back
+constexpr int kTellApart = 3;          // pixels from which bars get a gap
+
+QRgb toRgb(ColorLanes lanes)
+{
+    return qRgb(int(lanes[0]), int(lanes[1]), int(lanes[2]));
+}
+
+/// Which turn of its cell each pipeline class has; its number where the layout does not say.
+std::vector<int> turnsByClass(const Evaluation &evaluation)
+{
+    int last = -1;
+    for (const Track &track : evaluation.timeline.tracks)
+        last = std::max(last, track.pipelineClass);
+    const auto &classes = evaluation.layout.classes;
+    std::vector<int> turns;
+    for (int c = 0; c <= last; ++c)
+        turns.push_back(c < int(classes.size()) ? classes[std::size_t(c)].lane : c);
+    return turns;
+}
+
+} // namespace
+
+QRgb mixed(QRgb a, QRgb b, double share)
+{
+    const auto channel = [share](int x, int y) { return int(std::lround(x + (y - x) * share)); };
+    return qRgb(channel(qRed(a), qRed(b)), channel(qGreen(a), qGreen(b)), channel(qBlue(a), qBlue(b)));
+}
+
+PixelSpan pixelSpan(const Timeline &timeline, std::uint32_t span, TimeInterval range, int width)
+{
+    const double left = std::max(-8.0, timeToX(timeline.start[span], range, 0, width));
+    const double right = std::min(width + 8.0, timeToX(timeline.end[span], range, 0, width));
+    return {int(std::lround(left)), int(std::lround(right)), left, right};
+}
+
+void RowMixer::prepare(const TimelineState &state, bool fadesAll)
+{
+    const Theme &t = theme();
+    m_fadesAll = fadesAll;
+    m_turnOf = state.evaluation ? turnsByClass(*state.evaluation) : std::vector<int>();
+    m_idle = t.idle.rgb();
+    m_panel = t.panel.rgb();
+    for (int k = 0; k < kWorkKindCount; ++k) {
+        const QRgb color = t.work(WorkKind(k)).rgb();
+        const auto slot = std::size_t(k);
+        m_faded[slot] = toLanes(QColor(mixed(color, m_idle, kFade)));
+        m_vivid[slot] = state.filter.hasKind(WorkKind(k)) && !fadesAll ? toLanes(QColor(color)) : m_faded[slot];
+        m_ghost[slot] = toLanes(QColor(mixed(color, m_panel, 0.45)));
+    }
+}
+
+const WorkPalette &RowMixer::paletteOf(const TimelineState &state, const Track &track) const
+{
+    return state.filter.matchesTrack(track) ? m_vivid : m_faded;
+}
+
+bool RowMixer::isVivid(const TimelineState &state, std::uint32_t span) const
+{
+    return !m_fadesAll && state.filter.matches(*state.timeline(), span);
+}
+
+QRgb RowMixer::fadedOf(WorkKind kind) const
+{
+    return toRgb(m_faded[std::size_t(kind)]);
+}
+
+QRgb RowMixer::fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const
+{
+    const WorkKind kind = timeline.kind[span];
+    return hasTurns && kind == WorkKind::WanTransfer ? turnShade(theme().work(kind), m_turnOf[std::size_t(sendingLane(timeline, span))]).rgb() : toRgb(m_vivid[std::size_t(kind)]);
+}
+
+std::span<const QRgb> RowMixer::mix(const TimelineState &state, const TrackRow &row, TimeInterval range, int width)
+{
+    if (row.kind == TrackRow::Kind::Summary)
+        return blend(state, row.tracks, range, width);
+    m_row.assign(std::size_t(width), m_idle);
+    for (auto index = row.tracks.rbegin(); index != row.tracks.rend(); ++index) {
+        if (row.hasTurns)
+            addTurns(state, *index, range, width);
+        else
+            addTracks(state, {&*index, 1}, range, width);
+        m_walk.resolve(m_row);
+        snapBars(state, *index, row.hasTurns, range, width);
+    }
+    return m_row;
+}
+
+std::span<const QRgb> RowMixer::blend(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width)
+{
+    m_row.assign(std::size_t(width), m_idle);
+    addTracks(state, tracks, range, width);
+    m_walk.resolve(m_row, int(tracks.size()));
+    return m_row;
+}
+
+std::span<const QRgb> RowMixer::ghost(const TimelineState &state, const TrackRow &row, int width)
+{
+    const Timeline &baseline = state.baseline->timeline;
+    const int index = sameTrack(baseline, state.timeline()->tracks[row.tracks.front()]);
+    m_walk.begin(state.range, width);
+    if (index >= 0) {
+        const Track &track = baseline.tracks[std::size_t(index)];
+        m_walk.add(baseline, track.first, track.last, m_ghost);
+    }
+    m_row.assign(std::size_t(width), m_panel);
+    m_walk.resolve(m_row);
+    return m_row;
+}
+
+void RowMixer::addTracks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width)
+{
+    const Timeline &timeline = *state.timeline();
+    m_walk.begin(range, width);
+    for (const std::uint32_t index : tracks) {
+        const Track &track = timeline.tracks[index];
+        m_walk.add(timeline, track.first, track.last, paletteOf(state, track), m_faded, state.filter);
+    }
+}
+
+void RowMixer::addTurns(const TimelineState &state, std::uint32_t index, TimeInterval range, int width)
+{
+    const Timeline &timeline = *state.timeline();
+    const Track &track = timeline.tracks[index];
+    m_walk.begin(range, width);
+    m_walk.add(timeline, track.first, track.last, [&](std::uint32_t span) {
+        return isVivid(state, span) ? toLanes(QColor(fillOf(timeline, span, true))) : m_faded[std::size_t(timeline.kind[span])];
+    });
+}
+
+std::pair<std::uint32_t, std::uint32_t> RowMixer::distinctSpans(const Timeline &timeline, std::uint32_t index, TimeInterval range, int width) const
+{
+    const auto [from, to] = visibleSpans(timeline, timeline.tracks[index].first, timeline.tracks[index].last, range);
+    return to - from > std::uint32_t(width) / 2 ? std::pair{from, from} : std::pair{from, to};
+}
+
+void RowMixer::snapBars(const TimelineState &state, std::uint32_t index, bool hasTurns, TimeInterval range, int width)
+{
+    const Timeline &timeline = *state.timeline();
+    const QRgb gap = mixed(m_idle, m_panel, 0.5);
+    const auto [from, to] = distinctSpans(timeline, index, range, width);
+    for (std::uint32_t i = from; i < to; ++i) {
+        const PixelSpan bar = pixelSpan(timeline, i, range, width);
+        if (bar.width() < kTellApart)
+            continue;
+        const QRgb fill = isVivid(state, i) ? fillOf(timeline, i, hasTurns) : fadedOf(timeline.kind[i]);
+        const auto put = [&](int x, QRgb color) {
+            if (x >= 0 && x < width)
+                m_row[std::size_t(x)] = color;
+        };
+        for (int x = std::max(0, bar.left); x < std::min(width, bar.right - 1); ++x)
+            m_row[std::size_t(x)] = fill;
+        // A neighbour too short to be a bar of its own may have nothing but this column: its mix stays.
+        const auto sharesColumn = [&](std::uint32_t other, int column) {
+            const PixelSpan beside = pixelSpan(timeline, other, range, width);
+            return beside.width() < kTellApart && beside.exactLeft < column + 1 && beside.exactRight > column;
+        };
+        const bool hasNext = i + 1 < to, hasPrevious = i > from;
+        if (!hasNext || !sharesColumn(i + 1, bar.right - 1))
+            put(bar.right - 1, gap);
+        // What the blend left of this bar in the columns beside its rounded ends.
+        if (bar.exactRight > bar.right && !(hasNext && sharesColumn(i + 1, bar.right)))
+            put(bar.right, m_idle);
+        if (bar.exactLeft < bar.left && bar.left > 0 && (!hasPrevious || (timeline.end[i - 1] < timeline.start[i] && !sharesColumn(i - 1, bar.left - 1))))
+            put(bar.left - 1, m_idle);
+    }
+}
+
+} // namespace trainyard

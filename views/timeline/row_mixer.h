@@ -1,0 +1,60 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One row of pixels for one row of the timeline: columns blended from all that ran in them (column_walk.h), the tracks of
+// a row over one another, and bars that are wide enough to tell apart snapped to whole pixels. Chart and minimap show
+// the same mix of the same kinds. Works in device pixels, touches no widget.
+
+#include "views/timeline/column_walk.h"
+#include "views/timeline/timeline_state.h"
+
+#include <span>
+
+namespace trainyard {
+
+/// A bar's pixels in its lane, rounded, and its exact ends. Ends outside the lane stay outside, so that a cut bar shows
+/// no end there.
+struct PixelSpan {
+    int left = 0, right = 0;
+    double exactLeft = 0, exactRight = 0;
+    [[nodiscard]] int width() const { return right - left; }
+};
+[[nodiscard]] PixelSpan pixelSpan(const Timeline &timeline, std::uint32_t span, TimeInterval range, int width);
+
+/// `share` of the way from one colour to another.
+[[nodiscard]] QRgb mixed(QRgb a, QRgb b, double share);
+
+class RowMixer {
+public:
+    /// Reads theme, filter and turns; call it before the first row of a picture. `fadesAll`: of the critical path, which
+    /// is painted over its faded surroundings.
+    void prepare(const TimelineState &state, bool fadesAll);
+    /// Pixels of a row where `range` fills `width` columns; valid until the next call.
+    [[nodiscard]] std::span<const QRgb> mix(const TimelineState &state, const TrackRow &row, TimeInterval range, int width);
+    /// Tracks taken together, each with the same weight.
+    [[nodiscard]] std::span<const QRgb> blend(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
+    /// The same stage or channel of the baseline, pale; empty pixels where it has none.
+    [[nodiscard]] std::span<const QRgb> ghost(const TimelineState &state, const TrackRow &row, int width);
+
+    /// Visible spans of a track, or none where they are too many to tell apart.
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> distinctSpans(const Timeline &timeline, std::uint32_t track, TimeInterval range, int width) const;
+    [[nodiscard]] bool isVivid(const TimelineState &state, std::uint32_t span) const;
+    /// What a span is filled with where nothing fades it: the colour of its kind, or on a shared channel of its turn.
+    [[nodiscard]] QRgb fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const;
+    [[nodiscard]] QRgb fadedOf(WorkKind kind) const;
+    [[nodiscard]] QRgb idle() const { return m_idle; }
+
+private:
+    [[nodiscard]] const WorkPalette &paletteOf(const TimelineState &state, const Track &track) const;
+    void addTracks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
+    void addTurns(const TimelineState &state, std::uint32_t track, TimeInterval range, int width);
+    void snapBars(const TimelineState &state, std::uint32_t track, bool hasTurns, TimeInterval range, int width);
+
+    ColumnWalk m_walk;
+    WorkPalette m_vivid{}, m_faded{}, m_ghost{};
+    bool m_fadesAll = false;
+    QRgb m_idle = 0, m_panel = 0;
+    std::vector<QRgb> m_row;
+    std::vector<int> m_turnOf;             // pipeline class -> its turn in the cell, for the shade
+};
+
+} // namespace trainyard

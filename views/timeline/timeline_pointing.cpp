@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What TimelineView does where the pointer is, and what it says about the span that was chosen.
+#include "core/timeline/analysis.h"
+#include "views/timeline/area_table.h"
+#include "views/timeline/chart_canvas.h"
+#include "views/timeline/overlay_painter.h"
+#include "views/timeline/span_card.h"
+#include "views/timeline/span_text.h"
+#include "views/timeline/timeline_view.h"
+
+#include <QAccessible>
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard {
+
+void TimelineView::pointAt(QPoint point)
+{
+    const ChartGeometry geometry = m_canvas->geometry();
+    const bool inside = !m_state.isEmpty() && geometry.tracks.united(geometry.ruler).contains(point);
+    m_pointedRow = m_state.isEmpty() || !m_canvas->rect().contains(point) ? -1 : rowAt(m_state.layout, point.y() - geometry.tracks.top(), m_state.scroll);
+    const auto oldPointer = m_state.pointer;
+    m_state.pointer = inside ? std::optional(geometry.time(m_state, point.x() + 0.5)) : std::nullopt;
+    // Only the two lines and the ruler's flags change.
+    for (const auto &time : {oldPointer, m_state.pointer}) {
+        if (time)
+            m_canvas->update(QRectF(geometry.x(m_state, *time) - 2, 0, 4, m_canvas->height()).toAlignedRect());
+    }
+    if (oldPointer != m_state.pointer)
+        m_canvas->update(geometry.ruler.adjusted(0, 0, 16, 0));
+    hover(inside ? spanUnder(m_state, geometry, point) : kNoSpan, point);
+    if (oldPointer != m_state.pointer)
+        emit cursorMoved(m_state.pointer.value_or(kNoCursor));
+}
+
+void TimelineView::showCursor(qint64 time)
+{
+    const auto cursor = time == kNoCursor ? std::nullopt : std::optional<Nanoseconds>(time);
+    const auto before = std::exchange(m_state.cursor, cursor);
+    if (m_state.isEmpty() || before == cursor)
+        return;
+    const ChartGeometry geometry = m_canvas->geometry();
+    for (const auto &at : {before, cursor}) {
+        if (at)
+            m_canvas->update(QRectF(geometry.x(m_state, *at) - 2, 0, 4, m_canvas->height()).toAlignedRect());
+    }
+    m_canvas->update(geometry.ruler.adjusted(0, 0, 16, 0));
+}
+
+void TimelineView::hover(std::uint32_t span, QPoint point)
+{
+    const bool changed = span != m_state.hovered;
+    if (changed) {
+        const ChartGeometry geometry = m_canvas->geometry();
+        m_canvas->update(hoverRect(m_state, geometry, m_state.hovered));
+        m_state.hovered = span;
+        m_canvas->update(hoverRect(m_state, geometry, span));
+        if (span != kNoSpan) {
+            const Evaluation &evaluation = *m_state.evaluation;
+            m_card->setContent(evaluation.timeline.kind[span], spanTitle(evaluation, span), spanFacts(evaluation, span, isCritical(span)));
+        }
+    }
+    if (span == kNoSpan)
+        m_card->hide();
+    else
+        m_card->showNear(m_canvas->mapTo(this, point));
+    if (changed)
+        emit spanHovered(span);
+}
+
+void TimelineView::click(QPoint point)
+{
+    const ChartGeometry geometry = m_canvas->geometry();
+    if (geometry.gutter.contains(point)) {
+        const int content = point.y() - geometry.tracks.top() - m_state.layout.pinnedHeight + m_state.scroll;
+        for (const DatacenterGroup &group : m_state.layout.groups) {
+            const bool hit = group.isFolded ? content >= group.y && content < group.y + group.height
+                                            : content >= group.y && content < group.y + 18 && point.x() < geometry.gutter.width() / 2;
+            if (!hit)
+                continue;
+            if (!m_options.folded.remove(group.key))
+                m_options.folded.insert(group.key);
+            relayout();
+            return;
+        }
+        return;
+    }
+    selectSpan(spanUnder(m_state, geometry, point));
+}
+
+void TimelineView::selectSpan(std::uint32_t span)
+{
+    if (m_state.isEmpty() || (span != kNoSpan && span >= m_state.timeline()->spanCount()))
+        span = kNoSpan;
+    if (span == m_state.selected)
+        return;
+    m_state.selected = span;
+    collectEffects();
+    m_canvas->update();
+    describe();
+    emit spanSelected(span);
+}
+
+void TimelineView::collectEffects()
+{
+    const std::uint32_t span = m_state.selected;
+    m_state.effects.clear();
+    if (span != kNoSpan) {
+        const auto &cause = m_state.timeline()->cause;
+        for (auto at = std::find(cause.begin(), cause.end(), span); at != cause.end(); at = std::find(at + 1, cause.end(), span))
+            m_state.effects.push_back(std::uint32_t(at - cause.begin()));
+        const auto &start = m_state.timeline()->start;
+        std::sort(m_state.effects.begin(), m_state.effects.end(), [&](auto a, auto b) { return start[a] < start[b]; });
+    }
+}
+
+std::uint32_t TimelineView::sameSpan(const Evaluation &before, std::uint32_t span) const
+{
+    if (m_state.isEmpty() || span >= before.timeline.spanCount())
+        return kNoSpan;
+    const Timeline &old = before.timeline, &now = *m_state.timeline();
+    const Track &oldTrack = old.tracks[old.trackOf[span]];
+    const int index = sameTrack(now, oldTrack);
+    if (index < 0)
+        return kNoSpan;
+    const auto isAlike = [&](const Timeline &in, std::uint32_t other) {
+        return in.kind[other] == old.kind[span] && in.microBatch[other] == old.microBatch[span] && in.chunk[other] == old.chunk[span];
+    };
+    // Of several alike, as pieces of a step are, the one with as many before it.
+    auto ahead = std::uint32_t(0);
+    for (std::uint32_t other = oldTrack.first; other < span; ++other)
+        ahead += isAlike(old, other) ? 1 : 0;
+    const Track &track = now.tracks[std::size_t(index)];
+    for (std::uint32_t other = track.first; other < track.last; ++other) {
+        if (isAlike(now, other) && ahead-- == 0)
+            return other;
+    }
+    return kNoSpan;
+}
+
+void TimelineView::ensureCriticalPath()
+{
+    if (m_knowsCriticalPath || m_state.isEmpty())
+        return;
+    m_state.criticalPath = criticalPath(*m_state.timeline());
+    m_sortedPath = m_state.criticalPath;
+    std::sort(m_sortedPath.begin(), m_sortedPath.end());
+    m_knowsCriticalPath = true;
+}
+
+bool TimelineView::isCritical(std::uint32_t span)
+{
+    ensureCriticalPath();
+    return std::binary_search(m_sortedPath.begin(), m_sortedPath.end(), span);
+}
+
+void TimelineView::describe()
+{
+    QString text = m_state.isEmpty() ? tr("No timeline. %1").arg(emptyReason(m_state.evaluation.get(), m_state.failure))
+                                     : tr("%1, %2 rows in %3 datacenters.").arg(timelineSummary(*m_state.evaluation)).arg(m_state.layout.rows.size()).arg(m_state.layout.groups.size());
+    if (m_state.selected != kNoSpan)
+        text = spanTitle(*m_state.evaluation, m_state.selected) + QStringLiteral(". ")
+            + spanFacts(*m_state.evaluation, m_state.selected, isCritical(m_state.selected)).join(QStringLiteral(". ")) + QStringLiteral(". ") + text;
+    setAccessibleDescription(text);
+    if (QAccessible::isActive()) {
+        QAccessibleEvent event(this, QAccessible::DescriptionChanged);
+        QAccessible::updateAccessibility(&event);
+    }
+}
+
+} // namespace trainyard
