@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/plots/curve_plot.h"
 
+#include "views/export/panel_picture.h"
 #include "views/plots/axis_tickers.h"
 #include "views/plots/plot_style.h"
-#include "views/plots/qcustomplot_gateway.h"
+#include "views/plots/vector_plot.h"
 #include "views/theme/theme.h"
 
 #include <QApplication>
@@ -24,11 +25,14 @@ namespace trainyard {
 namespace {
 
 constexpr int kMostBuckets = 16384;
+constexpr int kBetweenTicks = 20;      // pixels of the y axis
+constexpr int kMostTicks = 6;
+constexpr int kLeastHeight = 92;       // with three labels on the y axis
 constexpr double kShortest = 1e-8;     // seconds: deepest zoom
 
 } // namespace
 
-CurvePlot::CurvePlot(QWidget *parent) : QWidget(parent), m_plot(new QCustomPlot(this)), m_crosshair(new QCPItemStraightLine(m_plot))
+CurvePlot::CurvePlot(QWidget *parent) : QWidget(parent), m_plot(new VectorPlot(this)), m_crosshair(new QCPItemStraightLine(m_plot))
 {
     setFont(uiFont(-1));
     auto *layout = new QVBoxLayout(this);
@@ -36,10 +40,11 @@ CurvePlot::CurvePlot(QWidget *parent) : QWidget(parent), m_plot(new QCustomPlot(
     layout->addWidget(m_plot);
     m_plot->setNoAntialiasingOnDrag(true);
     m_plot->setPlottingHints(QCP::phFastPolylines);
-    m_plot->setMinimumHeight(48);
+    m_plot->setMinimumHeight(kLeastHeight);
     m_plot->setMouseTracking(true);
     m_plot->setContextMenuPolicy(Qt::NoContextMenu);
     m_plot->installEventFilter(this);
+    m_crosshair->setLayer(QStringLiteral("overlay"));   // moves without the curves being drawn anew
     m_crosshair->setVisible(false);
     setFocusPolicy(Qt::StrongFocus);
 }
@@ -70,7 +75,7 @@ void CurvePlot::setVisibleRange(Nanoseconds from, Nanoseconds to)
 
 void CurvePlot::setInsets(int left, int right)
 {
-    if (!hasTimeAxis() || (left == m_left && right == m_right))
+    if (left == m_left && right == m_right)
         return;
     m_left = left;
     m_right = right;
@@ -97,6 +102,12 @@ void CurvePlot::setStage(int stage)
     markDirty();
 }
 
+int CurvePlot::axisHeight() const
+{
+    const QMargins margins = m_plot->axisRect()->margins();
+    return m_plot->height() - margins.top() - margins.bottom();
+}
+
 double CurvePlot::seconds() const
 {
     return m_evaluation ? double(m_evaluation->timeline.duration) * 1e-9 : 0;
@@ -113,8 +124,13 @@ int CurvePlot::buckets() const
 void CurvePlot::markDirty()
 {
     m_dirty = true;
-    if (isVisible())
-        refresh();
+    if (!isVisible() || std::exchange(m_isQueued, true))
+        return;
+    QMetaObject::invokeMethod(this, [this] {
+        m_isQueued = false;
+        if (isVisible())
+            refresh();
+    }, Qt::QueuedConnection);
 }
 
 void CurvePlot::refresh()
@@ -140,6 +156,8 @@ void CurvePlot::refresh()
             m_plot->xAxis->setRange(whole ? 0 : double(m_from) * 1e-9, whole ? seconds() : double(m_to) * 1e-9);
         }
         draw(*m_plot);
+        m_plot->yAxis->ticker()->setTickCount(std::clamp(axisHeight() / kBetweenTicks, 2, kMostTicks));
+        addAxisTitles(*m_plot, yTitle(), xTitle(), font());
     } else {
         auto *text = new QCPItemText(m_plot);
         text->position->setType(QCPItemPosition::ptAxisRectRatio);
@@ -160,25 +178,43 @@ void CurvePlot::applyTheme()
     m_crosshair->setPen(QPen(theme().accent, 1));
 }
 
-bool CurvePlot::savePicture(const QString &path)
+void CurvePlot::placeCrosshair(double x)
 {
-    refresh();
-    m_crosshair->setVisible(false);
-    return saveChart(*m_plot, path);
+    m_crosshair->point1->setCoords(x, 0);
+    m_crosshair->point2->setCoords(x, 1);
+    m_crosshair->setVisible(true);
+    replotCrosshair();
+}
+
+void CurvePlot::replotCrosshair()
+{
+    m_crosshair->layer()->replot();
+}
+
+void CurvePlot::showCursor(qint64 time)
+{
+    if (!hasTimeAxis() || !isVisible())
+        return;
+    if (time != kNoCursor && emptyText().isEmpty())
+        placeCrosshair(double(time) * 1e-9);
+    else
+        hideCrosshair();
 }
 
 void CurvePlot::moveCrosshair(QPoint position)
 {
     const QCPAxisRect *area = m_plot->axisRect();
     if (!emptyText().isEmpty() || !area->rect().contains(position)) {
-        hideCrosshair();
+        if (m_crosshair->visible()) {
+            hideCrosshair();
+            Q_EMIT cursorMoved(kNoCursor);
+        }
         return;
     }
     const double x = m_plot->xAxis->pixelToCoord(position.x());
-    m_crosshair->point1->setCoords(x, 0);
-    m_crosshair->point2->setCoords(x, 1);
-    m_crosshair->setVisible(true);
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    placeCrosshair(x);
+    if (hasTimeAxis())
+        Q_EMIT cursorMoved(std::llround(std::max(0.0, x) * 1e9));
     const QString text = describe(x);
     if (text.isEmpty())
         QToolTip::hideText();
@@ -192,7 +228,7 @@ void CurvePlot::hideCrosshair()
         return;
     m_crosshair->setVisible(false);
     QToolTip::hideText();
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    replotCrosshair();
 }
 
 void CurvePlot::setRange(double from, double to)
@@ -257,8 +293,8 @@ bool CurvePlot::eventFilter(QObject *watched, QEvent *event)
         m_isDragging = false;
         break;
     case QEvent::MouseButtonDblClick:
-        if (moves)
-            setRange(0, seconds());
+        if (mouse->button() == Qt::LeftButton)
+            Q_EMIT enlargeRequested();
         break;
     case QEvent::Wheel:
         if (moves)
@@ -266,6 +302,7 @@ bool CurvePlot::eventFilter(QObject *watched, QEvent *event)
         return moves;
     case QEvent::Leave:
         hideCrosshair();
+        Q_EMIT cursorMoved(kNoCursor);
         break;
     default:
         break;
@@ -277,12 +314,15 @@ void CurvePlot::contextMenuEvent(QContextMenuEvent *event)
 {
     auto *menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    connect(menu->addAction(tr("Save picture…")), &QAction::triggered, this, &CurvePlot::saveRequested);
+    connect(menu->addAction(tr("Enlarge, or back")), &QAction::triggered, this, &CurvePlot::enlargeRequested);
     connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
     if (hasTimeAxis()) {
         menu->addSeparator();
         connect(menu->addAction(tr("Show the whole iteration")), &QAction::triggered, this, [this] { setRange(0, seconds()); });
     }
+    menu->addSeparator();
+    hideCrosshair();
+    addPictureActions(*menu, this, accessibleName().toLower().replace(u' ', u'-'));
     menu->popup(event->globalPos());
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One chart of the curves panel: axes in the theme's colours, crosshair with a tooltip, zoom and pan along time, pictures
-// and tables of itself. What it draws is up to its subclasses. It works only while it is in sight. GUI thread.
+// and tables of itself. What it draws is up to its subclasses. It works only while it is in sight, and once for all that
+// changes at a time. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 
@@ -33,20 +34,25 @@ public:
     [[nodiscard]] virtual QString note() const = 0;                        // one line beside the tabs
     [[nodiscard]] virtual std::vector<LegendEntry> legend() const = 0;
     [[nodiscard]] virtual QString toTsv() const = 0;                       // with a header line
-    /// By the ending of the name: png (twice the resolution), svg or pdf. False where it could not be written.
-    [[nodiscard]] bool savePicture(const QString &path);
+    /// Where the pointer is in another chart, as a line; kNoCursor: no line.
+    void showCursor(qint64 time);
+    static constexpr qint64 kNoCursor = -1;
     [[nodiscard]] QCustomPlot &chart() { refresh(); return *m_plot; }
 
 Q_SIGNALS:
     void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
     void refreshed();              // note and legend may be different
-    void saveRequested();
+    void cursorMoved(qint64 time);         // the pointer's, in nanoseconds; kNoCursor where it left
+    void enlargeRequested();
 
 protected:
     static constexpr int kEveryStage = -2;
     /// Empty where there is something to draw.
     [[nodiscard]] virtual QString emptyText() const = 0;
     virtual void draw(QCustomPlot &plot) = 0;
+    /// What the axes measure, with the unit where the ticks do not say it.
+    [[nodiscard]] virtual QString yTitle() const = 0;
+    [[nodiscard]] virtual QString xTitle() const { return tr("time"); }
     /// What the tooltip says at a position of the x axis.
     [[nodiscard]] virtual QString describe(double x) const = 0;
     [[nodiscard]] const Evaluation *evaluation() const { return m_evaluation.get(); }
@@ -54,7 +60,8 @@ protected:
     /// Buckets of the whole iteration such that one is about a pixel of what is in sight.
     [[nodiscard]] int buckets() const;
     [[nodiscard]] double seconds() const;  // of the iteration
-    void markDirty();                      // what is drawn is another now
+    [[nodiscard]] int axisHeight() const;  // pixels
+    void markDirty();                      // what is drawn is another now; drawn once, when control is back
 
     void showEvent(QShowEvent *event) override;
     void changeEvent(QEvent *event) override;
@@ -66,7 +73,9 @@ private:
     void refresh();
     void applyTheme();
     void moveCrosshair(QPoint position);
+    void placeCrosshair(double x);
     void hideCrosshair();
+    void replotCrosshair();
     void zoom(QWheelEvent *event);
     void pan(int pixels);
     void setRange(double from, double to);
@@ -78,7 +87,7 @@ private:
     int m_stage = -1, m_left = 64, m_right = 12;
     int m_drawnBuckets = 0;
     QPoint m_dragFrom;
-    bool m_dirty = true, m_isDragging = false, m_stale = false;
+    bool m_dirty = true, m_isQueued = false, m_isDragging = false, m_stale = false;
 };
 
 } // namespace trainyard

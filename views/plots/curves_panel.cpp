@@ -12,18 +12,22 @@
 #include "views/theme/theme.h"
 
 #include <QComboBox>
-#include <QFileDialog>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <QToolButton>
 #include <QVBoxLayout>
+
+#include <utility>
 
 namespace trainyard {
 
 CurvesPanel::CurvesPanel(QWidget *parent)
     : QWidget(parent), m_tabs(new QTabBar(this)), m_stack(new QStackedWidget(this)), m_stages(new QComboBox(this)),
-      m_legend(new LegendStrip(this)), m_note(new TextLine({}, Ink::Faint, this)), m_rok(new RokPlot(this))
+      m_legend(new LegendStrip(this)), m_note(new TextLine({}, Ink::Faint, this)), m_rok(new RokPlot(this)),
+      m_back(new QToolButton(this))
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Curves"));
@@ -39,7 +43,7 @@ CurvesPanel::CurvesPanel(QWidget *parent)
     addPlot(new MemoryPlot(this), tr("Memory"));
     addPlot(new MemoryTimePlot(this), tr("Memory over time"));
     addPlot(new WanPlot(this), tr("WAN"));
-    addPlot(m_rok, tr("Offload or not"));
+    addPlot(m_rok, tr("Offload trade-off"));
     m_tabs->setTabToolTip(int(Tab::Rok), tr("Recompute, offload, keep: what each reaches over micro-batch sizes"));
 
     auto *top = new QHBoxLayout;
@@ -49,11 +53,16 @@ CurvesPanel::CurvesPanel(QWidget *parent)
     top->addWidget(m_legend, 1);
     top->addWidget(m_note);
     top->addWidget(m_stages);
+    top->addWidget(m_back);
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 6, 0, 4);
     layout->setSpacing(2);
     layout->addLayout(top);
     layout->addWidget(m_stack, 1);
+    m_back->setText(tr("Back"));
+    m_back->setToolTip(tr("Give map and timeline their room again (Esc)"));
+    m_back->setVisible(false);
+    connect(m_back, &QToolButton::clicked, this, [this] { setEnlarged(false); });
     connect(m_tabs, &QTabBar::currentChanged, this, &CurvesPanel::showTab);
     m_stages->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     connect(m_stages, &QComboBox::activated, this, [this](int index) {
@@ -80,7 +89,8 @@ void CurvesPanel::addPlot(CurvePlot *plot, const QString &name)
                 other->setVisibleRange(from, to);
         Q_EMIT rangeChanged(from, to);
     });
-    connect(plot, &CurvePlot::saveRequested, this, [this, plot] { savePicture(plot); });
+    connect(plot, &CurvePlot::cursorMoved, this, &CurvesPanel::cursorMoved);
+    connect(plot, &CurvePlot::enlargeRequested, this, [this] { setEnlarged(!m_isEnlarged); });
 }
 
 void CurvesPanel::setEvaluation(EvaluationPtr evaluation)
@@ -90,8 +100,7 @@ void CurvesPanel::setEvaluation(EvaluationPtr evaluation)
     if (const int stages = m_evaluation ? stageCount(*m_evaluation) : 0; stages != before)
         fillStages(stages);
     for (CurvePlot *plot : m_plots)
-        plot->setEvaluation(m_evaluation);
-    describePlot();
+        plot->setEvaluation(m_evaluation);     // the one in sight says when note and legend are another
 }
 
 void CurvesPanel::fillStages(int stages)
@@ -164,18 +173,37 @@ void CurvesPanel::resizeEvent(QResizeEvent *event)
     describePlot();
 }
 
-void CurvesPanel::savePicture(CurvePlot *plot)
+void CurvesPanel::setEnlarged(bool enlarged)
 {
-    auto *dialog = new QFileDialog(this, tr("Save picture"), {}, tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("png"));
-    dialog->selectFile(plot->accessibleName().toLower().replace(u' ', u'-'));
-    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString &filter) { dialog->setDefaultSuffix(filter.left(3).toLower()); });
-    connect(dialog, &QFileDialog::fileSelected, plot, [this, plot](const QString &path) {
-        m_note->setText(plot->savePicture(path) ? tr("Saved %1").arg(path) : tr("Could not write %1").arg(path));
-    });
-    dialog->open();
+    if (std::exchange(m_isEnlarged, enlarged) == enlarged)
+        return;
+    m_back->setVisible(enlarged);
+    if (enlarged)
+        currentPlot()->setFocus(Qt::OtherFocusReason);
+    Q_EMIT enlargeRequested(enlarged);
+}
+
+void CurvesPanel::showCursor(qint64 time)
+{
+    currentPlot()->showCursor(time);
+}
+
+bool CurvesPanel::event(QEvent *event)
+{
+    // Esc belongs to the enlarged chart before any command of the window.
+    if (m_isEnlarged && event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Escape) {
+        event->accept();
+        return true;
+    }
+    return QWidget::event(event);
+}
+
+void CurvesPanel::keyPressEvent(QKeyEvent *event)
+{
+    if (m_isEnlarged && event->key() == Qt::Key_Escape)
+        setEnlarged(false);
+    else
+        QWidget::keyPressEvent(event);
 }
 
 } // namespace trainyard

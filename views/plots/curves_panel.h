@@ -10,6 +10,7 @@
 
 class QComboBox;
 class QTabBar;
+class QToolButton;
 class QStackedWidget;
 
 namespace trainyard {
@@ -36,12 +37,21 @@ public:
     [[nodiscard]] CurvePlot *plot(Tab tab) const;
     [[nodiscard]] CurvePlot *currentPlot() const;
     [[nodiscard]] RokPlot *rok() const { return m_rok; }
+    /// The chart in sight has the room of its neighbours; a double-click or Esc gives it back.
+    [[nodiscard]] bool isEnlarged() const { return m_isEnlarged; }
+    void setEnlarged(bool enlarged);
+    /// Where the pointer is in the timeline, in nanoseconds; CurvePlot::kNoCursor: nowhere.
+    void showCursor(qint64 time);
 
 Q_SIGNALS:
     void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
     void tabChanged(trainyard::CurvesPanel::Tab tab);
+    void cursorMoved(qint64 time);
+    void enlargeRequested(bool enlarged);      // whoever lays out hides the neighbours, or shows them again
 
 protected:
+    bool event(QEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
 
 private:
@@ -49,7 +59,6 @@ private:
     void showTab(int index);
     void fillStages(int stages);
     void describePlot();
-    void savePicture(CurvePlot *plot);
 
     EvaluationPtr m_evaluation;
     QTabBar *m_tabs;
@@ -59,6 +68,8 @@ private:
     TextLine *m_note;
     std::vector<CurvePlot *> m_plots;
     RokPlot *m_rok;
+    QToolButton *m_back;                   // where the chart is enlarged
+    bool m_isEnlarged = false;
 };
 
 } // namespace trainyard

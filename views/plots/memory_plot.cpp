@@ -3,6 +3,7 @@
 
 #include "models/text/format.h"
 #include "views/plots/axis_tickers.h"
+#include "views/plots/plot_style.h"
 #include "views/theme/theme.h"
 
 #include <algorithm>
@@ -94,11 +95,12 @@ void MemoryPlot::draw(QCustomPlot &plot)
     for (const StageMemory &stage : memory.perStage)
         highest = std::max({highest, double(stage.capacity), double(stage.device)});
     drawCapacity(plot, memory);
-    plot.xAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return tr("stage %1").arg(std::lround(v)); }, std::ceil(stages / std::max(1.0, plot.width() / 70.0))));
+    if (const auto last = std::ranges::max_element(memory.perStage, {}, &StageMemory::capacity); last != memory.perStage.end())
+        addLineLabel(plot, double(last->capacity) / 1e9, tr("%1 capacity").arg(formatBytes(double(last->capacity))), theme().textMuted, font());
+    plot.xAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::lround(v)); }, std::ceil(stages / std::max(1.0, plot.width() / 34.0))));
     plot.xAxis->setRange(0.4, stages + 0.6);
-    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 GB").arg(std::round(v)); }));
+    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::round(v)); }));
     plot.yAxis->setRange(0, highest / 1e9 * 1.08);
-    plot.yAxis->ticker()->setTickCount(4);
 }
 
 QString MemoryPlot::describe(double x) const

@@ -18,6 +18,8 @@ public:
 protected:
     [[nodiscard]] QString emptyText() const override;
     void draw(QCustomPlot &plot) override;
+    [[nodiscard]] QString yTitle() const override { return tr("memory of the fullest GPU, GB"); }
+    [[nodiscard]] QString xTitle() const override { return tr("pipeline stage"); }
     [[nodiscard]] QString describe(double x) const override;
 };
 

@@ -4,6 +4,7 @@
 #include "models/text/format.h"
 #include "views/plots/axis_tickers.h"
 #include "views/plots/curve_data.h"
+#include "views/plots/plot_style.h"
 #include "views/theme/theme.h"
 
 #include <algorithm>
@@ -96,11 +97,11 @@ void MemoryTimePlot::draw(QCustomPlot &plot)
         line->point1->setCoords(0, capacity);
         line->point2->setCoords(1, capacity);
         line->setPen(QPen(memory->fits ? theme().text : theme().bad, 1.5, Qt::DashLine));
+        addLineLabel(plot, capacity, tr("%1 capacity").arg(formatBytes(double(memory->capacity))), theme().textMuted, font());
         highest = std::max(highest, capacity);
     }
-    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 GB").arg(std::round(v)); }));
+    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::round(v)); }));
     plot.yAxis->setRange(0, highest * 1.08);
-    plot.yAxis->ticker()->setTickCount(4);
 }
 
 QString MemoryTimePlot::describe(double x) const

@@ -19,6 +19,7 @@ public:
 protected:
     [[nodiscard]] QString emptyText() const override;
     void draw(QCustomPlot &plot) override;
+    [[nodiscard]] QString yTitle() const override { return tr("memory allocated per GPU, GB"); }
     [[nodiscard]] QString describe(double x) const override;
 
 private:

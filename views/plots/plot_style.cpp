@@ -51,6 +51,68 @@ void stylePlot(QCustomPlot &plot, const QFont &font)
     }
 }
 
+namespace {
+
+constexpr int kTickLabels = 56;        // left of the y axis
+constexpr int kLeastTitle = 64;        // pixels that a title needs to say anything
+constexpr int kBeforeFirstTick = 26;
+
+QCPItemText *marginText(QCustomPlot &plot, const QString &text, QPointF at, Qt::Alignment alignment, const QFont &font)
+{
+    auto *item = new QCPItemText(&plot);
+    item->position->setType(QCPItemPosition::ptAbsolute);
+    item->position->setCoords(at);
+    item->setPositionAlignment(alignment);
+    item->setTextAlignment(Qt::AlignRight);
+    item->setClipToAxisRect(false);
+    item->setFont(font);
+    item->setColor(theme().textFaint);
+    item->setText(text);
+    return item;
+}
+
+/// Words on as many lines as the width asks for.
+QString wrapped(const QString &text, const QFontMetrics &metrics, int width)
+{
+    QStringList lines;
+    for (const QString &word : text.split(u' ')) {
+        if (!lines.isEmpty() && metrics.horizontalAdvance(lines.last() + u' ' + word) <= width)
+            lines.last() += u' ' + word;
+        else
+            lines << word;
+    }
+    return lines.join(u'\n');
+}
+
+} // namespace
+
+void addAxisTitles(QCustomPlot &plot, const QString &y, const QString &x, const QFont &font)
+{
+    const QMargins margins = plot.axisRect()->margins();
+    const QFontMetrics metrics(font);
+    const int room = margins.left() - kTickLabels - 8;
+    if (room < kLeastTitle && !y.isEmpty())        // above the axis rather than nowhere: the ticks have no unit
+        marginText(plot, y, {4, 0}, Qt::AlignLeft | Qt::AlignTop, font);
+    else if (!y.isEmpty())
+        marginText(plot, wrapped(y, metrics, room), {double(margins.left() - kTickLabels), (plot.height() + margins.top() - margins.bottom()) / 2.0},
+                   Qt::AlignRight | Qt::AlignVCenter, font);
+    if (margins.left() - kBeforeFirstTick >= metrics.horizontalAdvance(x) && !x.isEmpty())
+        marginText(plot, x, {double(margins.left() - kBeforeFirstTick), double(plot.height() - margins.bottom() + 5)}, Qt::AlignRight | Qt::AlignTop, font);
+}
+
+void addLineLabel(QCustomPlot &plot, double y, const QString &text, const QColor &color, const QFont &font)
+{
+    auto *item = new QCPItemText(&plot);
+    item->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
+    item->position->setTypeY(QCPItemPosition::ptPlotCoords);
+    item->position->setCoords(1, y);
+    item->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
+    item->setClipToAxisRect(false);
+    item->setFont(font);
+    item->setColor(color);
+    item->setText(text);
+}
+
 bool saveChart(QCustomPlot &plot, const QString &path)
 {
     const QString suffix = QFileInfo(path).suffix().toLower();

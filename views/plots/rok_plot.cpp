@@ -17,6 +17,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr int kRoomForCaption = 100;   // pixels of the y axis, below which the points need them
 constexpr int kReach = 14;             // pixels from the pointer to its point
 constexpr double kDot = 7, kRing = 14, kHalo = 11;
 
@@ -120,15 +121,18 @@ void RokPlot::draw(QCustomPlot &plot)
         highest = std::max(highest, point.tflopsPerGpu);
     }
     const double slack = std::max(0.12 * (highest - least), 0.02 * highest);
+    const double ofLabel = (highest - least + 2 * slack) * (kDot + fontMetrics().height()) / std::max(40, axisHeight());   // above the highest point
     plot.xAxis->setRange(0, most * 1.06);
-    plot.yAxis->setRange(std::max(0.0, least - slack), highest + 1.4 * slack);
+    plot.yAxis->setRange(std::max(0.0, least - slack), highest + std::max(1.4 * slack, ofLabel));
     plot.xAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 GB").arg(v, 0, 'g', 4); }));
     plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(v, 'g', 4); }));
-    QMargins margins = plot.axisRect()->margins();
-    margins.setTop(fontMetrics().height() + 4);
-    plot.axisRect()->setMargins(margins);
-    plot.yAxis->ticker()->setTickCount(std::clamp((plot.height() - margins.top() - margins.bottom()) / (fontMetrics().height() + 4), 2, 4));
-    addCaption(plot, tr("model TFLOP/s a GPU over the fullest GPU's peak of activations · numbers: micro-batch · hollow: does not fit"), font());
+    plot.yAxis->ticker()->setTickStepStrategy(QCPAxisTicker::tssMeetTickCount);   // a narrow range has more than one label, too
+    if (axisHeight() >= kRoomForCaption) {
+        QMargins margins = plot.axisRect()->margins();
+        margins.setTop(fontMetrics().height() + 4);
+        plot.axisRect()->setMargins(margins);
+        addCaption(plot, tr("numbers: micro-batch · hollow: does not fit · ring: the plan"), font());
+    }
     for (int way = 0; way < kActivationWays; ++way)
         drawWay(plot, ActivationWay(way));
     drawSizes(plot);
@@ -226,7 +230,7 @@ QString RokPlot::describePoint(const RokPoint &point) const
 {
     QStringList lines{tr("%1, micro-batch %2").arg(nameOf(point.way)).arg(point.microBatch)};
     lines.front()[0] = lines.front()[0].toUpper();
-    lines << tr("%1 TFLOP/s a GPU, iteration %2").arg(point.tflopsPerGpu, 0, 'g', 4).arg(formatSeconds(point.iterationTime));
+    lines << tr("%1 TFLOP/s per GPU, iteration %2").arg(point.tflopsPerGpu, 0, 'g', 4).arg(formatSeconds(point.iterationTime));
     lines << tr("activations peak at %1").arg(formatBytes(point.activationPeak));
     lines << tr("fullest GPU %1 of %2%3").arg(formatBytes(double(point.device)), formatBytes(double(point.capacity)), point.fits ? QString() : tr(": does not fit"));
     if (point.stall > 0)
@@ -260,6 +264,8 @@ bool RokPlot::eventFilter(QObject *object, QEvent *event)
     const auto *mouse = dynamic_cast<QMouseEvent *>(event);
     if (plot && mouse) {
         const int index = pointAt(*plot, mouse->position().toPoint());
+        if (event->type() == QEvent::MouseButtonDblClick && index < 0)
+            Q_EMIT enlargeRequested();
         if (event->type() == QEvent::MouseMove) {
             select(index);
             plot->setCursor(index >= 0 && isOfThePlan() ? Qt::PointingHandCursor : Qt::ArrowCursor);
@@ -338,7 +344,7 @@ void RokPlot::hideEvent(QHideEvent *event)
 
 QString RokPlot::toTsv() const
 {
-    QString text = tr("way\tmicro-batch\tactivation peak bytes\tmodel TFLOP/s a GPU\titeration s\tbytes of the fullest GPU\tfits\tcurrent\n");
+    QString text = tr("way\tmicro-batch\tactivation peak bytes\tmodel TFLOP/s per GPU\titeration s\tbytes of the fullest GPU\tfits\tcurrent\n");
     for (const RokPoint &p : points())
         text += QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6\t%7\t%8\n").arg(nameOf(p.way)).arg(p.microBatch).arg(p.activationPeak, 0, 'f', 0).arg(p.tflopsPerGpu, 0, 'g', 6)
                     .arg(p.iterationTime, 0, 'g', 6).arg(p.device).arg(p.fits ? tr("yes") : tr("no"), p.isCurrent ? tr("yes") : QString());

@@ -31,6 +31,8 @@ Q_SIGNALS:
 protected:
     [[nodiscard]] QString emptyText() const override;
     void draw(QCustomPlot &plot) override;
+    [[nodiscard]] QString yTitle() const override { return tr("model TFLOP/s per GPU"); }
+    [[nodiscard]] QString xTitle() const override { return tr("peak of activations"); }
     [[nodiscard]] QString describe(double) const override { return {}; }
     bool eventFilter(QObject *object, QEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;

@@ -21,7 +21,7 @@ QString UtilizationPlot::note() const
 {
     if (!evaluation() || !evaluation()->metrics.gpuUtilization)
         return {};
-    return tr("GPUs in forward and backward · %1 of their time computing").arg(formatPercent(*evaluation()->metrics.gpuUtilization));
+    return tr("GPUs compute %1 of the iteration").arg(formatPercent(*evaluation()->metrics.gpuUtilization));
 }
 
 std::vector<CurvePlot::LegendEntry> UtilizationPlot::legend() const
@@ -38,7 +38,7 @@ QString UtilizationPlot::emptyText() const
 {
     if (!evaluation())
         return tr("Not evaluated yet");
-    return evaluation()->timeline.isEmpty() ? tr("Nothing runs: the plan could not be seated") : QString();
+    return evaluation()->timeline.isEmpty() ? tr("Nothing runs: the plan has no place for its stages") : QString();
 }
 
 void UtilizationPlot::draw(QCustomPlot &plot)
@@ -55,22 +55,32 @@ void UtilizationPlot::draw(QCustomPlot &plot)
             m_curves.push_back({tr("with prefill in bubbles"), theme().work(WorkKind::Prefill), std::move(filled)});
         m_curves.push_back({tr("training, mean of all GPUs"), theme().work(WorkKind::Forward), fleetUtilization(*evaluation(), buckets())});
     }
-    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 %").arg(std::round(v * 100)); }, plot.height() > 150 ? 0.25 : 0.5));
+    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::round(v * 100)); }, axisHeight() > 100 ? 0.25 : 0.5));
     plot.yAxis->setRange(0, 1.04);
     for (const Curve &curve : m_curves) {
-        QCPGraph *graph = plot.addGraph();
         QVector<QCPGraphData> points(int(curve.share.size()));
         for (int i = 0; i < points.size(); ++i)
             points[i] = {(i + 0.5) * seconds() / double(points.size()), curve.share[i]};
+        if (m_curves.size() == 1 || stage() == -1)
+            fill(plot, points, curve.color);
+        QCPGraph *graph = plot.addGraph();
         graph->data()->set(points, true);
         graph->setPen(QPen(curve.color, 1));
-        if (m_curves.size() == 1 || stage() == -1) {
-            QColor fill = curve.color;
-            fill.setAlphaF(0.22f);
-            graph->setBrush(fill);
-            graph->setAntialiasedFill(false);
-        }
     }
+}
+
+/// A bucket is about a pixel: lines from the axis fill at a quarter of a polygon's price. Opaque, as they touch.
+void UtilizationPlot::fill(QCustomPlot &plot, const QVector<QCPGraphData> &points, const QColor &color) const
+{
+    QCPGraph *graph = plot.addGraph();
+    graph->data()->set(points, true);
+    graph->setLineStyle(QCPGraph::lsImpulse);
+    graph->setAntialiased(false);
+    const QColor panel = theme().panel;
+    const auto mix = [](int from, int to) { return qRound(from + (to - from) * 0.22); };
+    const double shown = plot.xAxis->range().size();
+    const double width = std::max(1.0, std::ceil(plot.axisRect()->width() * seconds() / double(points.size()) / shown));
+    graph->setPen(QPen(QColor(mix(panel.red(), color.red()), mix(panel.green(), color.green()), mix(panel.blue(), color.blue())), width, Qt::SolidLine, Qt::FlatCap));
 }
 
 QString UtilizationPlot::describe(double x) const

@@ -3,6 +3,7 @@
 // How busy the GPUs are over the iteration: the mean of all, every stage, or one.
 
 #include "views/plots/curve_plot.h"
+#include "views/plots/qcustomplot_gateway.h"
 
 namespace trainyard {
 
@@ -18,10 +19,13 @@ public:
 protected:
     [[nodiscard]] QString emptyText() const override;
     void draw(QCustomPlot &plot) override;
+    [[nodiscard]] QString yTitle() const override { return tr("share of GPU time computing, %"); }
     [[nodiscard]] QString describe(double x) const override;
 
 private:
     struct Curve { QString name; QColor color; std::vector<double> share; };
+    void fill(QCustomPlot &plot, const QVector<QCPGraphData> &points, const QColor &color) const;
+
     std::vector<Curve> m_curves;
 };
 

@@ -28,8 +28,8 @@ QString WanPlot::note() const
     if (!evaluation() || evaluation()->metrics.wanLinks.empty())
         return {};
     if (std::ranges::any_of(m_flows, [](const WanFlow &flow) { return !flow.turns.empty(); }))
-        return tr("%1 an iteration · a shade for each pipeline's turn").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
-    return tr("%1 an iteration · the way back below").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
+        return tr("%1 per iteration · a shade for each pipeline's turn").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
+    return tr("%1 per iteration · the way back below zero").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
 }
 
 std::vector<CurvePlot::LegendEntry> WanPlot::legend() const
@@ -82,11 +82,10 @@ void WanPlot::draw(QCustomPlot &plot)
                 left[i] = std::max(0.0, left[i] - turn.gbps[i]);
         }
     }
-    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return formatGbps(std::abs(v)); }));
+    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::abs(v), 'g', 4); }));
     const double reach = std::max(1e-6, highest) * 1.08;
     const bool both = std::ranges::any_of(m_flows, [](const WanFlow &f) { return f.direction == 1; });
     plot.yAxis->setRange(both ? -reach : 0, reach);
-    plot.yAxis->ticker()->setTickCount(4);
 }
 
 QString WanPlot::describe(double x) const

@@ -18,6 +18,7 @@ public:
 protected:
     [[nodiscard]] QString emptyText() const override;
     void draw(QCustomPlot &plot) override;
+    [[nodiscard]] QString yTitle() const override { return tr("rate per link, Gbps"); }
     [[nodiscard]] QString describe(double x) const override;
 
 private:

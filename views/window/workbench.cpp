@@ -190,6 +190,13 @@ void Workbench::connectRange()
 {
     connect(timeline, &TimelineView::rangeChanged, curves, &CurvesPanel::setVisibleRange);
     connect(curves, &CurvesPanel::rangeChanged, timeline, &TimelineView::setVisibleRange);
+    connect(timeline, &TimelineView::cursorMoved, curves, &CurvesPanel::showCursor);
+    connect(curves, &CurvesPanel::cursorMoved, timeline, &TimelineView::showCursor);
+    connect(curves, &CurvesPanel::enlargeRequested, this, [this](bool enlarged) {
+        m_left->widget(0)->setVisible(!enlarged);
+        m_left->widget(1)->setVisible(!enlarged);
+    });
+    connect(&m_models.document, &PlanDocument::replaced, timeline, &TimelineView::startPlan);
     timeline->canvas()->installEventFilter(this);
 }
 
