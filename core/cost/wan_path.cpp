@@ -10,6 +10,15 @@ int direction(const Cluster &cluster, const WanLink &link, int from)
     return link.between[0] == cluster.datacenters[std::size_t(from)].id ? 0 : 1;
 }
 
+PairLimit transportLimit(const Workload &workload, int link)
+{
+    const Transport &pair = workload.transports[std::size_t(link)];
+    const WanLink &own = workload.plan->cluster.wanLinks[std::size_t(link)];
+    const BytesPerSecond cap = gbitsPerSecond(own.nodePairGbps);
+    const bool fills = tcpThroughput(pair.connections, milliseconds(own.rttMs), pair.window, cap).value >= cap.value * (1 - 1e-9);
+    return {fills ? WanLimit::NodePair : pair.lossBound ? WanLimit::PacketLoss : WanLimit::TcpWindow, pair.rate};
+}
+
 BytesPerSecond nicRate(const Workload &workload, StageSeat seat)
 {
     return gbitsPerSecond(workload.fabricGbps(seat)) * workload.pool(seat).gpusPerNode;

@@ -3,6 +3,7 @@
 // One node pair across datacenters, one direction: which link it takes and what it reaches. docs/model.md, "WAN".
 
 #include "core/base/units.h"
+#include "core/evaluate/evaluation.h"
 #include "core/placement/resolve.h"
 
 namespace trainyard {
@@ -18,6 +19,14 @@ struct WanPath {
 
 /// Which of the link's two directions leads away from a datacenter.
 [[nodiscard]] int direction(const Cluster &cluster, const WanLink &link, int from);
+
+/// What a node pair of the link reaches, and why no more.
+struct PairLimit {
+    WanLimit limit = WanLimit::NodePair;
+    BytesPerSecond rate{};
+};
+/// Of the transport alone: the provider's cap, the window or losses.
+[[nodiscard]] PairLimit transportLimit(const Workload &workload, int link);
 
 /// All NICs of one node together: they carry WAN and fabric traffic alike.
 [[nodiscard]] BytesPerSecond nicRate(const Workload &workload, StageSeat seat);

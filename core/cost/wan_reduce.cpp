@@ -51,6 +51,7 @@ public:
             result.push_back(reduction.route.hops.empty() ? SiteExchange{} : timesOf(reduction, stage));
             countBytes(reduction, links);
         }
+        boundByCapacity(links);
         return result;
     }
 
@@ -194,11 +195,35 @@ private:
     {
         const double n = reduction.ranks, steps = m_local ? m_plan.wan.localSteps : 1;
         const double each = reduction.gradient.value * (reduction.route.isRing || reduction.isFlat ? 2 * (n - 1) / n : 1) / steps;
-        for (const WanPath &hop : reduction.route.hops) {
-            auto &bytes = links[std::size_t(hop.link)].bytes;
-            bytes[std::size_t(hop.way)] += each;
-            if (!reduction.route.isRing)
-                bytes[std::size_t(1 - hop.way)] += each;
+        for (std::size_t i = 0; i < reduction.route.hops.size(); ++i) {
+            const WanPath &hop = reduction.route.hops[i];
+            WanLinkUse &use = links[std::size_t(hop.link)];
+            const double pairs = reduction.route.nodePairs[i] * hop.nodePair.value;   // stages send over pairs of their own
+            for (const int way : {hop.way, 1 - hop.way}) {
+                use.bytes[std::size_t(way)] += each;
+                use.syncSeconds[std::size_t(way)] = std::max(use.syncSeconds[std::size_t(way)], each / pairs);
+                if (reduction.route.isRing)
+                    break;
+            }
+            const PairLimit pair = transportLimit(m_work, hop.link);
+            const bool isPair = pair.rate.value <= hop.nodePair.value * (1 + 1e-9);
+            use.limit = isPair ? pair.limit : WanLimit::NodeNics;
+            use.limitGbps = (isPair ? pair.rate : hop.nodePair).value * 8e-9;
+        }
+    }
+
+    /// Where node pairs together ask for more than the link carries, its capacity binds.
+    void boundByCapacity(std::vector<WanLinkUse> &links) const
+    {
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            const double capacity = gbitsPerSecond(m_plan.cluster.wanLinks[i].capacityGbps).value;
+            for (std::size_t way = 0; way < 2; ++way) {
+                if (links[i].bytes[way] <= links[i].syncSeconds[way] * capacity)
+                    continue;
+                links[i].syncSeconds[way] = links[i].bytes[way] / capacity;
+                links[i].limit = WanLimit::LinkCapacity;
+                links[i].limitGbps = m_plan.cluster.wanLinks[i].capacityGbps;
+            }
         }
     }
 

@@ -18,6 +18,12 @@ int groupsPerNode(const Workload &workload, StageSeat seat)
     return std::min(fit, workload.layout.data * p.context);
 }
 
+/// The same under a profile, whose figures are those of a whole pipeline.
+int groupsThatShare(const Workload &workload, StageSeat seat)
+{
+    return workload.plan->profile ? pipelinesPerNode(workload, seat) : groupsPerNode(workload, seat);
+}
+
 /// Pieces of a cell's transfer to or from the other nodes of the cell, each GPU of the tensor group over its own NIC.
 Nanoseconds piecesTime(const Workload &workload, StageSeat seat, double bytes, Link fabric)
 {
@@ -59,12 +65,20 @@ bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int fro
 /// NICs carry all of its own.
 double shareOfPair(const Workload &workload, int link, StageSeat from, StageSeat to)
 {
-    const auto groups = [&](StageSeat seat) {
-        return workload.plan->profile ? pipelinesPerNode(workload, seat) : groupsPerNode(workload, seat);
-    };
-    const int ofPair = std::min(groups(from), groups(to));
-    return std::min({workload.transports[std::size_t(link)].rate.value / ofPair, nicRate(workload, from).value / groups(from),
-                     nicRate(workload, to).value / groups(to)});
+    const int groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
+    return std::min({workload.transports[std::size_t(link)].rate.value / std::min(groupsFrom, groupsTo),
+                     nicRate(workload, from).value / groupsFrom, nicRate(workload, to).value / groupsTo});
+}
+
+PairLimit limitOfPair(const Workload &workload, int link, StageSeat from, StageSeat to)
+{
+    const int groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
+    const PairLimit pair = transportLimit(workload, link);
+    const double ofPair = pair.rate.value / std::min(groupsFrom, groupsTo);
+    const double ofSender = nicRate(workload, from).value / groupsFrom, ofReceiver = nicRate(workload, to).value / groupsTo;
+    if (ofPair <= std::min(ofSender, ofReceiver))
+        return pair;
+    return {WanLimit::NodeNics, nicRate(workload, ofSender < ofReceiver ? from : to)};
 }
 
 int pipelinesPerNode(const Workload &workload, StageSeat seat)

@@ -5,6 +5,7 @@
 
 #include "core/cost/iteration_costs.h"
 #include "core/cost/layer_cost.h"
+#include "core/cost/wan_path.h"
 
 namespace trainyard {
 
@@ -19,6 +20,9 @@ struct Crossing { double tokens = 1, microBatches = 1; };
 
 /// What one group (under a profile, one pipeline) has of its node pair between two seats, bytes/s.
 [[nodiscard]] double shareOfPair(const Workload &workload, int link, StageSeat from, StageSeat to);
+
+/// What binds that share: the node pair's transport, or the NICs of the node that has to share them more.
+[[nodiscard]] PairLimit limitOfPair(const Workload &workload, int link, StageSeat from, StageSeat to);
 
 /// Pipelines whose stages of this seat share a node, and with it its node pairs.
 [[nodiscard]] int pipelinesPerNode(const Workload &workload, StageSeat seat);

@@ -23,17 +23,21 @@ using Metric = std::optional<double>;
 struct Breakdown {                 // seconds; mean over the stages of the slowest pipeline; adds up to the iteration
     double compute = 0, bubble = 0, tensorParallel = 0, contextParallel = 0, expertParallel = 0, wan = 0, pipeline = 0,
            dataParallel = 0, offloadStall = 0, optimizer = 0;
+    double overhead = 0;           // host work at the end; metrics call the sum of it and the update `breakdown_s.optimizer`
+    // Of dataParallel and offloadStall, what lies inside spans of forward and backward instead of in gaps between them
+    double dataParallelInSpans = 0, offloadStallInSpans = 0;
     [[nodiscard]] double total() const
     {
         return compute + bubble + tensorParallel + contextParallel + expertParallel + wan + pipeline + dataParallel
-            + offloadStall + optimizer;
+            + offloadStall + optimizer + overhead;
     }
 };
 
 /// The parts of a breakdown, for whoever sums, lists or exports them all.
-inline constexpr std::array<double Breakdown::*, 10> kBreakdownParts{
+inline constexpr std::array<double Breakdown::*, 11> kBreakdownParts{
     &Breakdown::compute, &Breakdown::bubble, &Breakdown::tensorParallel, &Breakdown::contextParallel, &Breakdown::expertParallel,
-    &Breakdown::wan, &Breakdown::pipeline, &Breakdown::dataParallel, &Breakdown::offloadStall, &Breakdown::optimizer};
+    &Breakdown::wan, &Breakdown::pipeline, &Breakdown::dataParallel, &Breakdown::offloadStall, &Breakdown::optimizer,
+    &Breakdown::overhead};
 
 struct StageMemory {               // bytes on one GPU of the stage, the fullest class
     int stage = 0;
@@ -55,6 +59,11 @@ struct MemoryMetrics {
     std::vector<StageMemory> perStage;
 };
 
+/// What keeps a transfer between datacenters from going faster.
+enum class WanLimit : std::uint8_t { None, NodePair, TcpWindow, PacketLoss, NodeNics, LinkCapacity };
+/// "node pair", "TCP window" …; empty for None.
+[[nodiscard]] const char *toString(WanLimit limit);
+
 struct WanLinkUse {
     int link = 0;                  // index into Cluster::wanLinks
     std::array<double, 2> bytes{}; // a->b, b->a, all pipelines, one iteration
@@ -62,6 +71,14 @@ struct WanLinkUse {
     int tcpConnections = 0;        // of one node pair
     double nodePairGbps = 0;       // what one node pair reaches
     [[nodiscard]] double totalBytes() const { return bytes[0] + bytes[1]; }
+
+    // Use ÷ what can be used. While it carries, a transfer goes as fast as its binding limit lets it, so this is the share of
+    // the iteration in which the busiest stage boundary of the link, and after it the gradient sync, carries in either direction.
+    double usableUtilization = 0;
+    std::array<double, 2> carrying{};   // the same, one direction
+    WanLimit limit = WanLimit::None;    // what binds that boundary, or would where the link carries nothing
+    double limitGbps = 0;               // of one node pair; of the whole link where its capacity binds
+    std::array<double, 2> syncSeconds{};   // one iteration's gradient sync between replicas, by direction, at its limit
 };
 
 /// Prefill requests served in the bubbles (BubbleTea, arXiv 2411.14458), over the whole cluster.
@@ -126,6 +143,9 @@ struct Confidence {
 struct Metrics {
     Metric iterationTime, tokensPerSecond, tokensPerSecondPerGpu, modelTflopsPerGpu, mfu, hfu;
     Metric gpuUtilization, gpuUtilizationWithFill, bubbleFraction;
+    /// [class][stage]: of the time in spans of forward, backward and recompute, the share that is computation; the rest is
+    /// communication inside them. Empty: all of it. gpuUtilization and its curve (gpu_use.h) both come from it.
+    std::vector<std::vector<double>> computeShare;
     int gpusUsed = 0, gpusTotal = 0;
     std::optional<Breakdown> breakdown;
     std::optional<MemoryMetrics> memory;
@@ -154,6 +174,9 @@ struct Evaluation {
 
     [[nodiscard]] bool feasible() const;
 };
+
+/// The link with the largest usableUtilization; nullptr where no link carries anything.
+[[nodiscard]] const WanLinkUse *busiestLink(const Metrics &metrics);
 
 using EvaluationPtr = std::shared_ptr<const Evaluation>;
 

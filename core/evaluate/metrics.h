@@ -11,6 +11,8 @@ namespace trainyard {
 
 /// Fills everything that time decides: rates, utilization, breakdown, WAN use. `timeline` must not be empty.
 void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const Timeline &timeline);
+/// Bytes, use and binding limit of each WAN link; part of the time metrics.
+void addWanMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const Timeline &timeline);
 void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages);
 /// What leaves the GPU, and what that asks of the drives; needs the time metrics. Nothing where activations stay.
 void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded);

@@ -39,9 +39,13 @@ OpSplit insideOperations(const StageCosts &stage, const PipelineCosts &pipeline,
     return sum;
 }
 
+constexpr std::array kPartsInSpans{&Breakdown::dataParallelInSpans, &Breakdown::offloadStallInSpans};
+
 struct StageSeconds {
     int pipelineClass = 0;
     Breakdown spent;
+    int stage = 0;
+    double computeShare = 1;       // of its spans of forward, backward and recompute
 };
 
 std::vector<StageSeconds> secondsOfStages(const Costs &costs, const Timeline &timeline)
@@ -64,9 +68,14 @@ std::vector<StageSeconds> secondsOfStages(const Costs &costs, const Timeline &ti
         b.bubble = toSeconds(time.bubble).value;
         b.wan = toSeconds(time.wan).value;
         b.pipeline = toSeconds(time.pipeline).value;
+        b.dataParallelInSpans = inside.data.value;
         b.dataParallel = toSeconds(time.reduce).value + inside.data.value;
+        b.offloadStallInSpans = inside.offload.value;
         b.offloadStall = toSeconds(time.offload).value + inside.offload.value;
         b.optimizer = toSeconds(time.optimizer).value;
+        b.overhead = toSeconds(time.overhead).value;
+        stage.stage = track.stage;
+        stage.computeShare = time.compute > 0 ? b.compute / toSeconds(time.compute).value : 1;
         stages.push_back(stage);
     }
     return stages;
@@ -103,8 +112,12 @@ Breakdown meanOf(const std::vector<StageSeconds> &stages, int pipelineClass)
         ++count;
         for (double Breakdown::*part : kBreakdownParts)
             sum.*part += stage.spent.*part;
+        for (double Breakdown::*part : kPartsInSpans)
+            sum.*part += stage.spent.*part;
     }
     for (double Breakdown::*part : kBreakdownParts)
+        sum.*part /= std::max(1, count);
+    for (double Breakdown::*part : kPartsInSpans)
         sum.*part /= std::max(1, count);
     return sum;
 }
@@ -164,16 +177,6 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
     }
 }
 
-void addWanUse(Metrics &metrics, const Workload &workload, const Costs &costs, double iteration)
-{
-    for (WanLinkUse use : costs.wanLinks) {
-        const double capacity = gbitsPerSecond(workload.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps).value;
-        use.utilization = std::max(use.bytes[0], use.bytes[1]) / (capacity * iteration);
-        metrics.wanBytesPerIteration += use.totalBytes();
-        metrics.wanLinks.push_back(use);
-    }
-}
-
 } // namespace
 
 void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const Timeline &timeline)
@@ -184,15 +187,18 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     metrics.spans = timeline.spanCount();
     metrics.iterationTime = iteration;
     addRates(metrics, workload, costs, iteration);
-    addWanUse(metrics, workload, costs, iteration);
+    addWanMetrics(metrics, workload, costs, timeline);
 
     const std::vector<StageSeconds> stages = secondsOfStages(costs, timeline);
     metrics.breakdown = meanOf(stages, slowestClass(timeline));
     metrics.bubbleFraction = metrics.breakdown->bubble / iteration;
     const double gpusOfStage = double(workload.plan->parallelism.tensor) * workload.plan->parallelism.context;
     double busy = 0;
-    for (const StageSeconds &stage : stages)
+    metrics.computeShare.assign(workload.layout.classes.size(), std::vector<double>(std::size_t(workload.plan->parallelism.pipeline), 1));
+    for (const StageSeconds &stage : stages) {
+        metrics.computeShare[std::size_t(stage.pipelineClass)][std::size_t(stage.stage)] = stage.computeShare;
         busy += stage.spent.compute * gpusOfStage * workload.layout.classes[std::size_t(stage.pipelineClass)].pipelines;
+    }
     metrics.gpuUtilization = busy / (metrics.gpusUsed * iteration);
 }
 

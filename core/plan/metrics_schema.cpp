@@ -86,6 +86,10 @@ Json wanSchema()
         { "bytes", Number, "Both directions, all pipelines" },
         { "bytes_by_direction", NumberPair, "The same, from the first datacenter to the second and back" },
         { "utilization", Number, "Share of the capacity of the busier direction, over the iteration" },
+        { "usable_utilization", Number, "Use of what can be used: share of the iteration in which its busiest stage boundary carries" },
+        { "carrying_by_direction", NumberPair, "The same of one direction, from the first datacenter to the second and back" },
+        { "limit", Text, "What binds it: node pair, TCP window, packet loss, node NICs or link capacity" },
+        { "limit_gbps", Number, "What that lets through, 10^9 bits/s of one node pair, or of the link where its capacity binds" },
         { "tcp_connections", Count, "Connections of one node pair" },
         { "node_pair_gbps", Number, "What one node pair reaches, 10^9 bits/s" } }));
     return wan;
@@ -168,7 +172,11 @@ std::string metricsSchema()
         { "wan", Number, "Waiting for transfers between datacenters" },
         { "pipeline", Number, "Waiting for transfers between stages inside a datacenter" },
         { "data_parallel", Number, "Exposed gradient and parameter collectives" },
-        { "offload_stall", Number, "Waiting for offloaded data" }, { "optimizer", Number, "Optimizer step" } });
+        { "offload_stall", Number, "Waiting for offloaded data" }, { "optimizer", Number, "Optimizer step and host overhead" } });
+    all["breakdown_detail_s"] = object({ { "optimizer", Number, "Of breakdown_s.optimizer, the update" },
+        { "overhead", Number, "Of breakdown_s.optimizer, host work at the end of an iteration" },
+        { "data_parallel_in_spans", Number, "Of breakdown_s.data_parallel, what lies inside spans of forward and backward" },
+        { "offload_stall_in_spans", Number, "Of breakdown_s.offload_stall, the same" } });
     all["memory"] = memorySchema();
     all["wan"] = wanSchema();
     all["cost"] = object({ { "usd_per_iteration", Number, "All GPUs of the cluster" },

@@ -27,7 +27,7 @@ std::string breakdownClass(const std::string &key)
         {"breakdown_s.compute", "b-compute"}, {"breakdown_s.tensor_parallel", "b-tensor"},
         {"breakdown_s.context_parallel", "b-context"}, {"breakdown_s.expert_parallel", "b-expert"},
         {"breakdown_s.pipeline", "b-pipeline"}, {"breakdown_s.wan", "b-wan"}, {"breakdown_s.data_parallel", "b-data"},
-        {"breakdown_s.offload_stall", "b-offload"}, {"breakdown_s.optimizer", "b-optimizer"}, {"breakdown_s.bubble", "b-bubble"}};
+        {"breakdown_s.offload_stall", "b-offload"}, {"breakdown_detail_s.optimizer", "b-optimizer"}, {"breakdown_detail_s.overhead", "b-overhead"}, {"breakdown_s.bubble", "b-bubble"}};
     const auto it = classes.find(key);
     return it == classes.end() ? "b-bubble" : it->second;
 }

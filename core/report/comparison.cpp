@@ -14,7 +14,8 @@ namespace trainyard {
 
 namespace {
 
-std::vector<MetricRow> allRows(const Evaluation &evaluation)
+/// `withSums`: under every metric's name, of which people read the parts.
+std::vector<MetricRow> allRows(const Evaluation &evaluation, bool withSums = true)
 {
     std::vector<MetricRow> rows = metricRows(evaluation);
     std::vector<MetricRow> seconds = breakdownRows(evaluation);
@@ -30,6 +31,10 @@ std::vector<MetricRow> allRows(const Evaluation &evaluation)
             row.value.reset();
     }
     rows.insert(rows.end(), seconds.begin(), seconds.end());
+    if (withSums) {
+        const auto &parts = evaluation.metrics.breakdown;
+        rows.push_back({"breakdown_s.optimizer", "optimizer and overhead", MetricUnit::Time, Better::Lower, parts ? Metric(parts->optimizer + parts->overhead) : Metric()});
+    }
     return rows;
 }
 
@@ -71,7 +76,7 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
     TextTable table(align, headings);
     std::vector<std::vector<MetricRow>> rows;
     for (const NamedEvaluation &plan : plans)
-        rows.push_back(allRows(*plan.evaluation));
+        rows.push_back(allRows(*plan.evaluation, false));
     for (std::size_t r = 0; r < rows.front().size(); ++r) {
         bool isWorthALine = false;
         std::vector<std::string> cells{rows.front()[r].label};

@@ -2,8 +2,8 @@
 #include "core/report/explanation.h"
 
 #include "core/evaluate/alternatives.h"
+#include "core/evaluate/breakdown_entries.h"
 #include "core/report/json_internal.h"
-#include "core/report/metric_rows.h"
 #include "core/report/number_text.h"
 #include "core/report/selection_json_internal.h"
 #include "core/report/selection_table.h"
@@ -63,14 +63,14 @@ std::string stagesTable(const Evaluation &evaluation)
     const std::vector<StageTime> times = stageTimes(timeline);
     const std::vector<std::uint32_t> tracks = computeTracks(timeline);
     using enum TextTable::Align;
-    TextTable table({Left, Left, Left, Right, Right, Right, Right, Right, Right},
-                    {"datacenter", "pipelines", "stage", "compute", "bubble", "WAN", "local transfer", "reduction", "optimizer"});
+    TextTable table({Left, Left, Left, Right, Right, Right, Right, Right, Right, Right},
+                    {"datacenter", "pipelines", "stage", "compute", "bubble", "WAN", "pipeline transfers", "data parallel", "optimizer", "overhead"});
     for (std::size_t i = 0; i < times.size() && i < tracks.size(); ++i) {
         const Track &track = timeline.tracks[tracks[i]];
         const StageTime &t = times[i];
         table.add({datacenterName(evaluation, track), pipelinesName(evaluation, track), std::to_string(track.stage + 1),
                    secondsText(seconds(t.compute)), secondsText(seconds(t.bubble)), secondsText(seconds(t.wan)),
-                   secondsText(seconds(t.pipeline)), secondsText(seconds(t.reduce)), secondsText(seconds(t.optimizer))});
+                   secondsText(seconds(t.pipeline)), secondsText(seconds(t.reduce)), secondsText(seconds(t.optimizer)), secondsText(seconds(t.overhead))});
     }
     return table.text();
 }
@@ -122,7 +122,7 @@ Json stagesJson(const Evaluation &evaluation)
         stages.push_back({{"datacenter", datacenterName(evaluation, track)}, {"pipeline_class", track.pipelineClass},
                           {"stage", track.stage}, {"compute_s", seconds(t.compute)}, {"bubble_s", seconds(t.bubble)},
                           {"wan_s", seconds(t.wan)}, {"pipeline_s", seconds(t.pipeline)}, {"reduce_s", seconds(t.reduce)},
-                          {"optimizer_s", seconds(t.optimizer)}, {"offload_s", seconds(t.offload)}});
+                          {"optimizer_s", seconds(t.optimizer + t.overhead)}, {"overhead_s", seconds(t.overhead)}, {"offload_s", seconds(t.offload)}});
     }
     return stages;
 }
@@ -197,10 +197,10 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
         return (evaluation.layout.unseated.empty() ? "Nothing was simulated.\n" : evaluation.layout.unseated + "\n") + datacenters;
     const double total = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
-    TextTable breakdown({Left, Right, Right}, {"of " + secondsText(total) + ", slowest pipeline", "time", "share"});
-    for (const MetricRow &row : breakdownRows(evaluation)) {
-        if (*row.value > 0 && total > 0)
-            breakdown.add({row.label, valueText(row), percentText(*row.value / total)});
+    TextTable breakdown({Left, Right, Right, Left}, {"of " + secondsText(total) + ", slowest pipeline", "time", "share", "in the timeline"});
+    for (const BreakdownEntry &entry : breakdownEntries(evaluation.metrics.breakdown.value_or(Breakdown{}))) {
+        if (entry.seconds > 0 && total > 0)
+            breakdown.add({entry.label, secondsText(entry.seconds), percentText(entry.seconds / total), entry.where});
     }
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
         + memoryTable(evaluation) + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + datacenters;
@@ -210,7 +210,11 @@ std::string explanationJson(const Evaluation &evaluation, PartEffects effects, c
 {
     const Json metrics = metricsObject(evaluation);
     Json json{{"name", evaluation.plan->name}, {"iteration_time_s", metrics["iteration_time_s"]}, {"breakdown_s", metrics["breakdown_s"]},
-              {"critical_path", nullptr}, {"stages", nullptr}};
+              {"breakdown", Json::array()}, {"critical_path", nullptr}, {"stages", nullptr}};
+    for (const BreakdownEntry &entry : breakdownEntries(evaluation.metrics.breakdown.value_or(Breakdown{}))) {
+        if (entry.seconds > 0)
+            json["breakdown"].push_back({{"part", entry.key}, {"seconds", finite(entry.seconds)}, {"where", entry.where}});
+    }
     if (!evaluation.timeline.isEmpty()) {
         json["critical_path"] = pathJson(evaluation);
         json["stages"] = stagesJson(evaluation);

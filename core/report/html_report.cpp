@@ -35,6 +35,13 @@ std::string tile(const std::string &label, const std::string &value, const std::
         + "</div><div class=\"note\">" + escaped(note) + "</div></div>";
 }
 
+/// "of its node pair, 5 Gbps"; empty where no link carries anything.
+std::string busiestLimit(const Evaluation &evaluation)
+{
+    const WanLinkUse *busiest = busiestLink(evaluation.metrics);
+    return busiest && busiest->limit != WanLimit::None ? std::string("bound by ") + toString(busiest->limit) + ", " + plainText(busiest->limitGbps) + " Gbps" : std::string();
+}
+
 std::string tiles(const Evaluation &evaluation)
 {
     std::map<std::string, MetricRow> rows;
@@ -43,10 +50,10 @@ std::string tiles(const Evaluation &evaluation)
     const auto value = [&](const char *key) { return valueText(rows.at(key)); };
     const auto note = [&](const char *key, const char *words) { return rows.at(key).value ? value(key) + words : std::string(); };
     return "<div class=\"tiles\">" + tile("Iteration", value("iteration_time_s"), note("bubble_fraction", " bubble"))
-        + tile("Tokens per second", value("tokens_per_s"), note("tokens_per_s_per_gpu", " a GPU"))
-        + tile("MFU", value("mfu"), note("model_tflops_per_gpu", " TFLOP/s a GPU")) + tile("GPU utilization", value("gpu_utilization"))
+        + tile("Tokens per second", value("tokens_per_s"), note("tokens_per_s_per_gpu", " per GPU"))
+        + tile("MFU", value("mfu"), note("model_tflops_per_gpu", " TFLOP/s per GPU")) + tile("GPU utilization", value("gpu_utilization"))
         + tile("Fullest GPU", value("memory.device_bytes"), note("memory.capacity_bytes", " capacity"))
-        + tile("Busiest WAN link", value("wan.busiest_utilization"), note("wan.bytes_per_iteration", " an iteration"))
+        + tile("Busiest WAN link", value("wan.busiest_usable_utilization"), busiestLimit(evaluation))
         + tile("Per million tokens", value("cost.usd_per_million_tokens"), note("cost.usd_total", " in all"))
         + tile("Time to train", value("cost.days_total"), note("cost.energy_mwh_total", "")) + "</div>";
 }

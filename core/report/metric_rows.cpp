@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/metric_rows.h"
 
+#include "core/evaluate/breakdown_entries.h"
 #include "core/report/number_text.h"
 
 #include <algorithm>
@@ -25,11 +26,11 @@ void addBubbleFill(std::vector<MetricRow> &rows, const std::optional<BubbleFillM
     add("filled_fraction", "Idle time filled", Fraction, Better::Higher, fill.filledFraction);
     add("prefill_tokens_per_s", "Prefill tokens per second", Number, Better::Higher, fill.prefillTokensPerSecond);
     add("ttft_ms.p50", "Time to first token, median", Milliseconds, Better::Lower, fill.ttftP50Ms);
-    add("ttft_ms.p95", "of 95 % of requests at most", Milliseconds, Better::Lower, fill.ttftP95Ms);
-    add("ttft_ms.p99", "of 99 % of requests at most", Milliseconds, Better::Lower, fill.ttftP99Ms);
+    add("ttft_ms.p95", "95th percentile", Milliseconds, Better::Lower, fill.ttftP95Ms);
+    add("ttft_ms.p99", "99th percentile", Milliseconds, Better::Lower, fill.ttftP99Ms);
     add("ttft_inflation", "Median over a dedicated GPU", Ratio, Better::Lower, fill.ttftInflation);
-    add("memory_bytes_per_gpu", "Memory of prefill on a GPU", Size, Better::Lower, double(fill.memoryPerGpu));
-    add("usd_per_hour", "Worth of prefill in an hour", Money, Better::Higher, fill.usdPerHour);
+    add("memory_bytes_per_gpu", "Memory of prefill per GPU", Size, Better::Lower, double(fill.memoryPerGpu));
+    add("usd_per_hour", "Worth of prefill per hour", Money, Better::Higher, fill.usdPerHour);
     add("training_delay_s", "Training delayed by prefill", Time, Better::Lower, fill.trainingDelay);
 }
 
@@ -39,7 +40,7 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
 {
     using enum MetricUnit;
     const Metrics &m = evaluation.metrics;
-    Metric peak, device, capacity, wanBytes, wanUse;
+    Metric peak, device, capacity, wanBytes, wanUse, wanUsable;
     if (m.memory) {
         peak = double(m.memory->peak);
         capacity = double(m.memory->capacity);
@@ -50,15 +51,17 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
     }
     if (!evaluation.plan->cluster.wanLinks.empty()) {
         wanBytes = m.wanBytesPerIteration;
-        wanUse = 0;
+        wanUse = wanUsable = 0;
         for (const WanLinkUse &link : m.wanLinks)
             wanUse = std::max(*wanUse, link.utilization);
+        if (const WanLinkUse *busiest = busiestLink(m))
+            wanUsable = busiest->usableUtilization;
     }
     const auto offload = [&](double OffloadMetrics::*part) { return m.offload ? Metric{(*m.offload).*part} : Metric{}; };
     std::vector<MetricRow> rows{
         {"iteration_time_s", "Iteration", Time, Better::Lower, m.iterationTime},
         {"tokens_per_s", "Tokens per second", Number, Better::Higher, m.tokensPerSecond},
-        {"tokens_per_s_per_gpu", "Tokens per second and GPU", Number, Better::Higher, m.tokensPerSecondPerGpu},
+        {"tokens_per_s_per_gpu", "Tokens per second per GPU", Number, Better::Higher, m.tokensPerSecondPerGpu},
         {"model_tflops_per_gpu", "Model TFLOP/s per GPU", TeraflopRate, Better::Higher, m.modelTflopsPerGpu},
         {"mfu", "Model FLOPs utilization", Fraction, Better::Higher, m.mfu},
         {"hfu", "Hardware FLOPs utilization", Fraction, Better::Higher, m.hfu},
@@ -70,13 +73,14 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         {"memory.peak_bytes", "Peak memory, fullest GPU", Size, Better::Lower, peak},
         {"memory.device_bytes", "On the device, fullest GPU", Size, Better::Lower, device},
         {"memory.capacity_bytes", "Capacity of that GPU", Size, Better::Neither, capacity},
-        {"offload.bytes_per_gpu_per_iteration", "Offloaded by one GPU per iteration", Size, Better::Neither, offload(&OffloadMetrics::bytesPerGpu)},
+        {"offload.bytes_per_gpu_per_iteration", "Offloaded per GPU per iteration", Size, Better::Neither, offload(&OffloadMetrics::bytesPerGpu)},
         {"offload.required_write_gbytes_per_s", "Write bandwidth that hides it", Rate, Better::Lower, offload(&OffloadMetrics::requiredWriteGBps)},
         {"offload.activation_peak_reduction", "Activation peak saved by offloading", Fraction, Better::Higher, offload(&OffloadMetrics::activationPeakReduction)},
         {"offload.ssd_lifetime_years", "Life of the drives", Years, Better::Higher, m.offload ? m.offload->ssdLifetimeYears : Metric{}},
         {"offload.ssd_usd_per_gpu", "Drives of one GPU", Money, Better::Lower, m.offload ? m.offload->ssdUsdPerGpu : Metric{}},
         {"wan.bytes_per_iteration", "WAN traffic per iteration", Size, Better::Lower, wanBytes},
-        {"wan.busiest_utilization", "Busiest WAN link", Fraction, Better::Lower, wanUse},
+        {"wan.busiest_usable_utilization", "Busiest WAN link", Fraction, Better::Lower, wanUsable},
+        {"wan.busiest_utilization", "Most used capacity of a WAN link", Fraction, Better::Lower, wanUse},
         {"cost.usd_per_iteration", "Cost per iteration", Money, Better::Lower, m.cost.usdPerIteration},
         {"cost.usd_per_million_tokens", "Cost per million tokens", Money, Better::Lower, m.cost.usdPerMillionTokens},
         {"cost.usd_total", "Cost of the training", Money, Better::Lower, m.cost.usdTotal},
@@ -93,22 +97,10 @@ std::vector<MetricRow> breakdownRows(const Evaluation &evaluation)
 {
     if (!evaluation.metrics.breakdown)
         return {};
-    const Breakdown &b = *evaluation.metrics.breakdown;
-    const auto row = [](const char *key, const char *label, double seconds) {
-        return MetricRow{std::string("breakdown_s.") + key, label, MetricUnit::Time, Better::Lower, seconds};
-    };
-    return {
-        row("compute", "compute", b.compute),
-        row("tensor_parallel", "tensor parallel", b.tensorParallel),
-        row("context_parallel", "context parallel", b.contextParallel),
-        row("expert_parallel", "expert parallel", b.expertParallel),
-        row("pipeline", "pipeline transfers", b.pipeline),
-        row("wan", "WAN", b.wan),
-        row("data_parallel", "data parallel", b.dataParallel),
-        row("offload_stall", "offload stalls", b.offloadStall),
-        row("optimizer", "optimizer", b.optimizer),
-        row("bubble", "bubble", b.bubble),
-    };
+    std::vector<MetricRow> rows;
+    for (const BreakdownEntry &entry : breakdownEntries(*evaluation.metrics.breakdown))
+        rows.push_back({entry.metric, entry.label, MetricUnit::Time, Better::Lower, entry.seconds});
+    return rows;
 }
 
 std::string valueText(const MetricRow &row)

@@ -41,7 +41,17 @@ Json breakdown(const Metrics &metrics)
     return {{"compute", finite(b.compute)}, {"bubble", finite(b.bubble)}, {"tensor_parallel", finite(b.tensorParallel)},
             {"context_parallel", finite(b.contextParallel)}, {"expert_parallel", finite(b.expertParallel)},
             {"wan", finite(b.wan)}, {"pipeline", finite(b.pipeline)}, {"data_parallel", finite(b.dataParallel)},
-            {"offload_stall", finite(b.offloadStall)}, {"optimizer", finite(b.optimizer)}};
+            {"offload_stall", finite(b.offloadStall)}, {"optimizer", finite(b.optimizer + b.overhead)}};
+}
+
+/// What parts of the breakdown consist of.
+Json breakdownDetail(const Metrics &metrics)
+{
+    if (!metrics.breakdown)
+        return nullptr;
+    const Breakdown &b = *metrics.breakdown;
+    return {{"optimizer", finite(b.optimizer)}, {"overhead", finite(b.overhead)}, {"data_parallel_in_spans", finite(b.dataParallelInSpans)},
+            {"offload_stall_in_spans", finite(b.offloadStallInSpans)}};
 }
 
 Json memory(const Evaluation &evaluation)
@@ -79,6 +89,10 @@ Json wan(const Evaluation &evaluation)
         list.push_back({{"between", between}, {"bytes", finite(use.totalBytes())},
                         {"bytes_by_direction", {finite(use.bytes[0]), finite(use.bytes[1])}},
                         {"utilization", finite(use.utilization)},
+                        {"usable_utilization", finite(use.usableUtilization)},
+                        {"carrying_by_direction", {finite(use.carrying[0]), finite(use.carrying[1])}},
+                        {"limit", use.limit == WanLimit::None ? Json(nullptr) : Json(toString(use.limit))},
+                        {"limit_gbps", use.limit == WanLimit::None ? Json(nullptr) : finite(use.limitGbps)},
                         {"tcp_connections", use.tcpConnections},
                         {"node_pair_gbps", finite(use.nodePairGbps)}});
     }
@@ -167,6 +181,7 @@ Json metricsObject(const Evaluation &evaluation)
     json["gpu_utilization_with_fill"] = finite(m.gpuUtilizationWithFill);
     json["bubble_fraction"] = finite(m.bubbleFraction);
     json["breakdown_s"] = breakdown(m);
+    json["breakdown_detail_s"] = breakdownDetail(m);
     json["memory"] = memory(evaluation);
     json["wan"] = wan(evaluation);
     json["cost"] = cost(m.cost);

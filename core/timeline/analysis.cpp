@@ -21,8 +21,8 @@ void book(StageTime &stage, WorkKind kind, Nanoseconds time)
     case WorkKind::WanTransfer: stage.wan += time; break;
     case WorkKind::GradientReduce:
     case WorkKind::ParameterGather: stage.reduce += time; break;
-    case WorkKind::Optimizer:
-    case WorkKind::Overhead: stage.optimizer += time; break;
+    case WorkKind::Optimizer: stage.optimizer += time; break;
+    case WorkKind::Overhead: stage.overhead += time; break;
     case WorkKind::OffloadStore:
     case WorkKind::OffloadLoad: stage.offload += time; break;
     case WorkKind::Prefill: stage.bubble += time; break;

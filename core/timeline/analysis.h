@@ -17,7 +17,8 @@ struct StageTime {
     Nanoseconds wan = 0;           // waiting for a WAN transfer (queueing on the channel and latency included)
     Nanoseconds pipeline = 0;      // waiting for a local boundary transfer
     Nanoseconds reduce = 0;        // gradient reduction or parameter gather that nothing hides
-    Nanoseconds optimizer = 0;     // with host overhead
+    Nanoseconds optimizer = 0;     // spans of the update
+    Nanoseconds overhead = 0;      // host work at the end of the iteration
     Nanoseconds offload = 0;       // waiting for a load or store
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/breakdown_bar.h"
 
+#include "core/evaluate/breakdown_entries.h"
 #include "models/text/format.h"
 #include "views/theme/theme.h"
 
@@ -16,7 +17,9 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <map>
 #include <numeric>
+#include <string_view>
 
 namespace trainyard {
 
@@ -29,21 +32,32 @@ constexpr double kSliver = 0.008;      // of the iteration
 /// Colours are looked up when painting, so that a change of theme needs no new evaluation.
 template <WorkKind kind>
 QColor work() { return theme().work(kind); }
+QColor idle() { return theme().idle; }
+
+/// Those of the timeline's spans; what lies inside spans has shades of a collective, idle time is idle there too.
+QColor (*colorOf(std::string_view key))()
+{
+    static const std::map<std::string_view, QColor (*)()> colors{
+        {"compute", work<WorkKind::Forward>},
+        {"bubble", idle},
+        {"wan", work<WorkKind::WanTransfer>},
+        {"pipeline", work<WorkKind::PipelineTransfer>},
+        {"tensor_parallel", work<WorkKind::Collective>},
+        {"context_parallel", [] { return theme().work(WorkKind::Collective).lighter(130); }},
+        {"expert_parallel", [] { return theme().work(WorkKind::Collective).darker(140); }},
+        {"data_parallel", work<WorkKind::GradientReduce>},
+        {"offload_stall", work<WorkKind::OffloadStore>},
+        {"optimizer", work<WorkKind::Optimizer>},
+        {"overhead", work<WorkKind::Overhead>}};
+    return colors.at(key);
+}
 
 std::vector<BreakdownBar::Part> partsOf(const Breakdown &b)
 {
-    std::vector<BreakdownBar::Part> parts{
-        {QObject::tr("compute"), QObject::tr("Forward, backward and recompute, with what overlaps them."), b.compute, work<WorkKind::Forward>},
-        {QObject::tr("bubble"), QObject::tr("Waiting, not for a transfer: the schedule leaves the stage nothing to do."), b.bubble, work<WorkKind::Recompute>},
-        {QObject::tr("WAN"), QObject::tr("Waiting for a transfer between datacenters."), b.wan, work<WorkKind::WanTransfer>},
-        {QObject::tr("pipeline"), QObject::tr("Waiting for a stage boundary inside a datacenter."), b.pipeline, work<WorkKind::PipelineTransfer>},
-        {QObject::tr("tensor parallel"), QObject::tr("Collectives of tensor and sequence parallelism that nothing hides."), b.tensorParallel, work<WorkKind::Collective>},
-        {QObject::tr("context parallel"), QObject::tr("Exchange of keys and values that nothing hides."), b.contextParallel, work<WorkKind::InputGrad>},
-        {QObject::tr("expert parallel"), QObject::tr("Dispatch and combine of experts that nothing hides."), b.expertParallel, work<WorkKind::WeightGrad>},
-        {QObject::tr("data parallel"), QObject::tr("Gradient reduction and parameter gather that nothing hides."), b.dataParallel, work<WorkKind::GradientReduce>},
-        {QObject::tr("offload"), QObject::tr("Waiting for activations or state to come back."), b.offloadStall, work<WorkKind::OffloadStore>},
-        {QObject::tr("optimizer"), QObject::tr("Optimizer step and host work of the iteration."), b.optimizer, work<WorkKind::Optimizer>},
-    };
+    std::vector<BreakdownBar::Part> parts;
+    for (const BreakdownEntry &entry : breakdownEntries(b))
+        parts.push_back({QString::fromLatin1(entry.label), QObject::tr("%1. In the timeline: %2.").arg(QString::fromLatin1(entry.meaning), QString::fromStdString(entry.where)),
+                         entry.seconds, colorOf(entry.key)});
     // Slivers share one entry, so that the legend names what matters and the bar still adds up.
     BreakdownBar::Part rest{QObject::tr("other"), {}, 0, work<WorkKind::Overhead>};
     QStringList small;

@@ -32,12 +32,6 @@ struct Kind {
     Better better;
 };
 
-const WanLinkUse *busiestLink(const Metrics &metrics)
-{
-    const auto it = std::ranges::max_element(metrics.wanLinks, {}, &WanLinkUse::utilization);
-    return it == metrics.wanLinks.end() ? nullptr : &*it;
-}
-
 const StageMemory *fullest(const Metrics &metrics)
 {
     if (!metrics.memory)
@@ -106,8 +100,8 @@ const Kind kKinds[] = {
      [](const Evaluation &e, double v) {
          return QObject::tr("%1 / %2 GB").arg(v / 1e9, 0, 'f', 0).arg(double(fullest(e.metrics)->capacity) / 1e9, 0, 'f', 0);
      }, gigabytes, Better::Neither},
-    {QT_TR_NOOP("Busiest WAN link"), QT_TR_NOOP("WAN use"), QT_TR_NOOP("Share of the capacity of its busier direction that the most used WAN link carries over the iteration."),
-     [](const Metrics &m) -> Metric { return busiestLink(m) ? Metric(busiestLink(m)->utilization) : std::nullopt; }, wholePercent, points, Better::Neither},
+    {QT_TR_NOOP("Busiest WAN link"), QT_TR_NOOP("WAN use"), QT_TR_NOOP("Use of what can be used: share of the iteration in which the busiest WAN link carries as much as its binding limit lets it."),
+     [](const Metrics &m) -> Metric { return busiestLink(m) ? Metric(busiestLink(m)->usableUtilization) : std::nullopt; }, wholePercent, points, Better::Neither},
     {QT_TR_NOOP("Cost"), QT_TR_NOOP("Cost"), QT_TR_NOOP("US dollars for a million training tokens: all GPUs of the cluster and WAN egress."),
      [](const Metrics &m) { return m.cost.usdPerMillionTokens; },
      [](const Evaluation &, double v) { return QObject::tr("%1 / Mtok").arg(formatUsd(v)); }, formatChange, Better::Less},
@@ -136,8 +130,10 @@ QString detailOf(const Kind &kind, const Evaluation &evaluation)
         return QObject::tr("Stage %1. The framework allocates %2 at its peak.").arg(fullest(m)->stage + 1).arg(formatBytes(double(fullest(m)->peak)));
     if (&kind == &kKinds[5] && busiestLink(m) && evaluation.plan) {
         const auto &between = evaluation.plan->cluster.wanLinks.at(busiestLink(m)->link).between;
-        return QObject::tr("%1–%2, %3 TCP connections a node pair.").arg(QString::fromStdString(between[0]), QString::fromStdString(between[1]))
-            .arg(busiestLink(m)->tcpConnections);
+        const WanLinkUse &use = *busiestLink(m);
+        return QObject::tr("%1–%2, bound by %3, %4 Gbps. %5 of its capacity. %6 TCP connections per node pair.")
+            .arg(QString::fromStdString(between[0]), QString::fromStdString(between[1]), QString::fromLatin1(toString(use.limit)))
+            .arg(use.limitGbps, 0, 'g', 3).arg(formatPercent(use.utilization)).arg(use.tcpConnections);
     }
     if (&kind == &kKinds[kPrefill])
         return fillFacts(m).join(u'\n');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/plots/curve_data.h"
 
+#include "core/evaluate/gpu_use.h"
 #include "core/timeline/analysis.h"
 #include "core/timeline/lanes.h"
 
@@ -38,26 +39,6 @@ std::vector<double> prefillShare(const Evaluation &evaluation, int buckets)
     for (double &value : share)
         value = stages > 0 ? value / stages : 0;
     return share;
-}
-
-template <class Accept>
-std::vector<double> meanUtilization(const Evaluation &evaluation, int buckets, Accept acceptTrack)
-{
-    std::vector<double> mean(std::max(0, buckets), 0.0);
-    double weights = 0;
-    for (std::uint32_t t = 0; t < evaluation.timeline.tracks.size(); ++t) {
-        const Track &track = evaluation.timeline.tracks[t];
-        if (track.stream != Stream::Compute || !acceptTrack(track))
-            continue;
-        const double weight = pipelinesOf(evaluation, track);
-        const std::vector<double> own = utilization(evaluation.timeline, t, buckets, isTrainingCompute);
-        for (std::size_t i = 0; i < mean.size() && i < own.size(); ++i)
-            mean[i] += weight * own[i];
-        weights += weight;
-    }
-    for (double &value : mean)
-        value = weights > 0 ? value / weights : 0;
-    return mean;
 }
 
 int datacenterOf(const Evaluation &evaluation, const Track &track, int stage)
@@ -164,12 +145,12 @@ int stageCount(const Evaluation &evaluation)
 
 std::vector<double> stageUtilization(const Evaluation &evaluation, int stage, int buckets)
 {
-    return meanUtilization(evaluation, buckets, [stage](const Track &track) { return track.stage == stage; });
+    return fleetUse(evaluation, buckets, stage);
 }
 
 std::vector<double> fleetUtilization(const Evaluation &evaluation, int buckets)
 {
-    return meanUtilization(evaluation, buckets, [](const Track &) { return true; });
+    return fleetUse(evaluation, buckets);
 }
 
 std::vector<double> filledUtilization(const Evaluation &evaluation, int buckets)

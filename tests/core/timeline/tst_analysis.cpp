@@ -11,7 +11,7 @@ namespace {
 
 Nanoseconds sum(const StageTime &time)
 {
-    return time.compute + time.bubble + time.wan + time.pipeline + time.reduce + time.optimizer + time.offload;
+    return time.compute + time.bubble + time.wan + time.pipeline + time.reduce + time.optimizer + time.overhead + time.offload;
 }
 
 } // namespace
@@ -38,7 +38,7 @@ void TestAnalysis::stageTimesAddUpToTheIteration()
         const Timeline timeline = run(randomGraph(random, 1 + round % 8, 1 + round % 13));
         for (const StageTime &time : stageTimes(timeline)) {
             QCOMPARE(sum(time), timeline.duration);
-            for (const Nanoseconds part : {time.compute, time.bubble, time.wan, time.pipeline, time.reduce, time.optimizer, time.offload})
+            for (const Nanoseconds part : {time.compute, time.bubble, time.wan, time.pipeline, time.reduce, time.optimizer, time.overhead, time.offload})
                 QVERIFY(part >= 0);
         }
     }
