@@ -9,8 +9,11 @@
 #include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/seating.h"
+#include "core/plan/validate.h"
 #include "core/prefill/bubble_fill.h"
+#include "core/schedule/chunks.h"
 #include "core/timeline/simulator.h"
+#include "core/workload/resolve_model.h"
 
 #include <algorithm>
 #include <chrono>
@@ -224,6 +227,15 @@ private:
     double m_simulateMs = 0;
 };
 
+/// Where more stages than layers are all that is wrong: a plan that is valid and cannot run.
+std::optional<ModelSpec> modelWithTooFewLayers(const Plan &plan, const Errors &errors, const Catalogue &catalogue)
+{
+    if (plan.profile || errors.size() != 1 || errors.front().where != "parallelism.pipeline" || !validatePlan(plan).empty())
+        return std::nullopt;
+    auto model = resolveModel(plan.workload, plan.baseDir, catalogue);
+    return model && model->layers < plan.parallelism.pipeline * chunksPerStage(plan) ? std::optional(std::move(*model)) : std::nullopt;
+}
+
 } // namespace
 
 ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop,
@@ -237,9 +249,20 @@ ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, Ev
         evaluation.problems.push_back({Severity::Blocking, "Several models on shared GPUs are not modelled in this version", "jobs", {}});
         return std::make_shared<const Evaluation>(std::move(evaluation));
     }
-    auto workload = resolve(std::move(plan), catalogue);
-    if (!workload)
+    auto workload = resolve(plan, catalogue);
+    if (!workload) {
+        if (auto model = modelWithTooFewLayers(*plan, workload.error(), catalogue)) {
+            FixSearch search(catalogue, options.offerFixes, stop);
+            Evaluation evaluation;
+            evaluation.plan = plan;
+            evaluation.metrics.gpusTotal = evaluation.layout.gpusTotal = plan->cluster.gpus();
+            evaluation.problems.push_back(tooManyStagesProblem(*plan, *model, search));
+            evaluation.layout.unseated = evaluation.problems.front().text;
+            evaluation.model = std::move(*model);
+            return std::make_shared<const Evaluation>(std::move(evaluation));
+        }
         return std::unexpected(std::move(workload.error()));
+    }
     auto service = resolveBubbleService(*workload->plan, catalogue);
     if (!service)
         return std::unexpected(std::move(service.error()));

@@ -2,6 +2,7 @@
 #include "core/evaluate/problems.h"
 
 #include "core/cost/stage_coster.h"
+#include "core/evaluate/idle_problems_internal.h"
 #include "core/evaluate/memory_problems_internal.h"
 #include "core/evaluate/offload_problems.h"
 #include "core/evaluate/shape_notes.h"
@@ -37,16 +38,6 @@ void keepFeasible(std::vector<Fix> &fixes, Footprints &footprints, std::size_t m
             kept.push_back(std::move(fix));
     }
     fixes = std::move(kept);
-}
-
-void addIdle(std::vector<Problem> &problems, const Evaluation &evaluation)
-{
-    for (const IdleGpus &idle : evaluation.layout.idle) {
-        const Datacenter &datacenter = evaluation.plan->cluster.datacenters[std::size_t(idle.datacenter)];
-        problems.push_back({Severity::Note,
-                            std::to_string(idle.gpus) + (idle.gpus == 1 ? " GPU in " : " GPUs in ") + datacenter.label() + " idle: " + idle.reason,
-                            "cluster.datacenters[" + std::to_string(idle.datacenter) + "].pools[" + std::to_string(idle.pool) + "]", {}});
-    }
 }
 
 /// A format that a chip has no units for is computed in a wider one.
@@ -232,7 +223,44 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
     }
 }
 
+/// The largest numbers of stages that have a layer each.
+std::vector<Fix> fewerStages(const Plan &plan, const ModelSpec &model)
+{
+    std::vector<Fix> fixes;
+    for (int stages = std::min(plan.parallelism.pipeline, model.layers / chunksPerStage(plan)); stages >= 1; --stages) {
+        if (model.layers % (stages * chunksPerStage(plan)) == 0)
+            fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
+                p.parallelism.pipeline = stages;
+                p.placement.stages.clear();      // pins count stages
+                p.placement.layers.clear();
+                if (stages == 1)
+                    p.parallelism.virtualPipeline = 1;
+            }));
+    }
+    return fixes;
+}
+
 } // namespace
+
+Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model, FixSearch &search)
+{
+    const int chunks = chunksPerStage(plan), stages = plan.parallelism.pipeline;
+    std::string asked = std::to_string(stages) + (stages == 1 ? " stage" : " stages");
+    if (chunks > 1)
+        asked += " of " + std::to_string(chunks) + " chunks";
+    Problem problem{Severity::Blocking, asked + " for " + std::to_string(model.layers) + " layers: each needs a layer at least", "parallelism.pipeline", {}};
+    if (!search.offersFixes())
+        return problem;
+    if (chunks > 1)
+        problem.fixes.push_back(fixOf(plan, "One chunk per stage", [](Plan &p) {
+            p.parallelism.virtualPipeline = 1;
+            p.schedule = ScheduleKind::OneFOneB;
+        }));
+    std::ranges::move(fewerStages(plan, model), std::back_inserter(problem.fixes));
+    keepFeasible(problem.fixes, search.footprints(), 2);
+    problem.text += search.whatWasLeftOut();
+    return problem;
+}
 
 std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, FixSearch &search)
 {
@@ -251,7 +279,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addNotModelled(problems, *evaluation.plan);
     addWanNotes(problems, evaluation, workload);
     std::ranges::move(bubbleFillProblems(evaluation, workload, catalogue), std::back_inserter(problems));
-    addIdle(problems, evaluation);
+    addIdleProblems(problems, evaluation, workload, catalogue, search);
     std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
     return problems;
 }
@@ -269,19 +297,26 @@ Problem unseatedProblem(const Workload &workload, const Layout &layout, FixSearc
     if (!plan.placement.stages.empty())
         fixes.push_back(fixOf(plan, "Place the stages anew", [](Plan &p) { p.placement = {}; }));
     if (plan.parallelism.data)
-        fixes.push_back(fixOf(plan, "As many replicas as can be seated", [](Plan &p) { p.parallelism.data.reset(); }));
+        fixes.push_back(fixOf(plan, "Data parallel auto", [](Plan &p) { p.parallelism.data.reset(); }));
     if (plan.parallelism.data && !plan.placement.stages.empty())
-        fixes.push_back(fixOf(plan, "Place anew with as many replicas as can be seated", [](Plan &p) {
+        fixes.push_back(fixOf(plan, "Place anew, data parallel auto", [](Plan &p) {
             p.placement = {};
             p.parallelism.data.reset();
         }));
     for (int stages = plan.parallelism.pipeline - 1; stages >= 1 && plan.placement.stages.empty(); --stages) {
         if (workload.model.layers % stages != 0 || plan.profile)
             continue;
-        fixes.push_back(fixOf(plan, std::to_string(stages) + " pipeline stages", [stages](Plan &p) {
+        fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
             p.parallelism.pipeline = stages;
             p.parallelism.data.reset();
         }));
+    }
+    for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d) {   // what no link joins cannot help the others
+        const auto ends = [&](const WanLink &link) { return std::ranges::find(link.between, plan.cluster.datacenters[std::size_t(d)].id) != link.between.end(); };
+        if (plan.cluster.datacenters.size() < 2 || std::ranges::any_of(plan.cluster.wanLinks, ends))
+            continue;
+        if (auto link = linkFix(plan, d, layout, search.footprints().catalogue()))
+            fixes.insert(fixes.begin(), std::move(*link));
     }
     for (int tensor = plan.parallelism.tensor / 2; tensor >= 1; tensor /= 2)
         fixes.push_back(fixOf(plan, "Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; }));
@@ -308,7 +343,7 @@ Problem scheduleProblem(const Workload &workload, const Error &error, FixSearch 
         }
     }
     const bool isPlain = plan.schedule == ScheduleKind::OneFOneB;
-    fixes.push_back(fixOf(plan, isPlain ? "One chunk a stage" : "Schedule 1F1B", [](Plan &p) {
+    fixes.push_back(fixOf(plan, isPlain ? "One chunk per stage" : "Schedule 1F1B", [](Plan &p) {
         p.schedule = ScheduleKind::OneFOneB;
         p.parallelism.virtualPipeline = 1;
     }));

@@ -59,11 +59,11 @@ std::string tooFewGpus(const Workload &workload, const Seating &seating, int dat
     const std::int64_t seats = seating.capacity();
     const int groupSize = p.tensor * p.context;
     std::string text = std::to_string(p.pipeline) + " stages of " + std::to_string(data * groupSize) + " GPUs ("
-        + std::to_string(data) + (data == 1 ? " replica of " : " replicas of ") + std::to_string(groupSize) + ") cannot be seated";
+        + std::to_string(data) + (data == 1 ? " replica of " : " replicas of ") + std::to_string(groupSize) + ") cannot be placed";
     if (seats < p.pipeline * data)
         return text + ": " + std::to_string(p.pipeline * data * groupSize) + " GPUs are needed, "
             + std::to_string(seats * groupSize) + " can serve in whole tensor groups";
-    return text + " in whole stages a datacenter along linked datacenters";
+    return text + ": each stage lies in one datacenter, and linked datacenters hold fewer";
 }
 
 /// Datacenters that hold whole pipelines and can pass gradients to each other over direct links, each linked to one before it.
@@ -202,7 +202,7 @@ std::vector<Layout> seatWholePipelines(const Workload &workload, int most)
     Layout none = Seating(workload).finish(PlacementMode::DataAcross, 0);
     const int whole = stages * plan.parallelism.tensor * plan.parallelism.context;
     none.unseated = std::to_string(std::max(1, data)) + (data > 1 ? " whole pipelines of " : " whole pipeline of ") + std::to_string(whole)
-        + " GPUs, each in one datacenter, cannot be seated: linked datacenters hold " + std::to_string(possible);
+        + " GPUs, each in one datacenter, cannot be placed: linked datacenters hold " + std::to_string(possible);
     return {none};
 }
 

@@ -174,7 +174,9 @@ std::string Seating::idleReason(const PoolSeats &seats, int idle, const Layout &
         return "a tensor group needs " + std::to_string(tensor) + " GPUs in one node, these nodes have "
             + std::to_string(pool.gpusPerNode);
     if (layout.data == 0)
-        return "nothing could be seated";
+        return "nothing could be placed";
+    if (std::string unlinked = missingLinks(seats.datacenter); !unlinked.empty())
+        return unlinked;
     const int inDatacenter = capacity(seats.datacenter) * tensor * plan.parallelism.context;
     const int whole = tensor * plan.parallelism.context
         * (layout.mode == PlacementMode::DataAcross ? plan.parallelism.pipeline : layout.data);
@@ -183,9 +185,43 @@ std::string Seating::idleReason(const PoolSeats &seats, int idle, const Layout &
         return std::string(unit) + " needs " + std::to_string(whole) + " GPUs, this datacenter has " + std::to_string(inDatacenter);
     if (pool.gpusPerNode % tensor != 0 && seats.taken == seats.seats)
         return std::to_string(pool.gpusPerNode % tensor) + " GPUs of each node do not make a tensor group of " + std::to_string(tensor);
-    if (idle >= whole)
-        return layout.mode == PlacementMode::DataAcross ? "the plan asks for no more pipelines" : "every stage already has a seat";
-    return std::string(unit) + " needs " + std::to_string(whole) + " GPUs, " + std::to_string(idle) + " are left here";
+    return idle >= whole ? noMoreReplicas(layout) : std::string(unit) + " needs " + std::to_string(whole) + " GPUs, " + std::to_string(idle) + " are left here";
+}
+
+/// Why there is room for a stage, and yet no further replica.
+std::string Seating::noMoreReplicas(const Layout &layout) const
+{
+    const Plan &plan = *m_workload.plan;
+    const std::string replicas = std::to_string(layout.data) + (layout.data == 1 ? " replica" : " replicas");
+    if (plan.parallelism.data)
+        return "the plan asks for " + replicas;
+    if (const int micro = totalMicroBatches(plan); layout.data >= micro)
+        return "the global batch has " + std::to_string(micro) + (micro == 1 ? " micro-batch, one for each replica" : " micro-batches, one for each replica");
+    if (!plan.placement.stages.empty() && layout.mode != PlacementMode::DataAcross)
+        return "the pinned placement puts no stage here";
+    const std::string more = "one more than " + replicas + " would need ";
+    if (layout.mode == PlacementMode::DataAcross)
+        return more + std::to_string(plan.parallelism.pipeline * plan.parallelism.tensor * plan.parallelism.context) + " GPUs in one datacenter";
+    return more + std::to_string((layout.data + 1) * plan.parallelism.tensor * plan.parallelism.context) + " GPUs per stage in one datacenter";
+}
+
+/// "no link to Virginia": a datacenter without a stage that no link joins to any that has one; empty elsewhere.
+std::string Seating::missingLinks(int datacenter) const
+{
+    std::vector<int> used;
+    for (const PoolSeats &pool : m_pools) {
+        if (pool.taken > 0 && (used.empty() || used.back() != pool.datacenter))
+            used.push_back(pool.datacenter);
+    }
+    if (std::ranges::any_of(used, [&](int d) { return d == datacenter || m_workload.links.between(d, datacenter) >= 0; }))
+        return {};
+    constexpr std::size_t kMostNamed = 3;
+    if (used.size() > kMostNamed)
+        return "no link to any of the " + std::to_string(used.size()) + " datacenters that hold stages";
+    std::string text;
+    for (const int d : used)
+        text += (text.empty() ? "no link to " : " or ") + m_workload.plan->cluster.datacenters[std::size_t(d)].label();
+    return text;
 }
 
 void Seating::countIdle(Layout &layout) const

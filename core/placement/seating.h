@@ -32,6 +32,8 @@ private:
     void makeClasses(Layout &layout) const;
     void countIdle(Layout &layout) const;
     [[nodiscard]] std::string idleReason(const PoolSeats &seats, int idle, const Layout &layout) const;
+    [[nodiscard]] std::string noMoreReplicas(const Layout &layout) const;
+    [[nodiscard]] std::string missingLinks(int datacenter) const;
 
     const Workload &m_workload;
     std::vector<PoolSeats> m_pools;

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cluster/edits.h"
+#include "core/cluster/likely_link.h"
+#include "core/evaluate/evaluate.h"
+#include "core/evaluate/idle_problems_internal.h"
+#include "core/placement/seating.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kMuch = 0.1;          // of the cluster's GPUs
+constexpr std::size_t kMostFixes = 3, kMostTries = 8;
+/// Placing stages among so many datacenters takes longer than simulating them: fewer plans are tried.
+constexpr std::size_t kManyDatacenters = 12, kFewTries = 4;
+
+std::string gpus(int count)
+{
+    return std::to_string(count) + (count == 1 ? " GPU" : " GPUs");
+}
+
+/// "Use the 32 idle GPUs", where the plan lets as many stages be held as there is room for.
+std::string useLabel(int more)
+{
+    return "Use " + std::string(more == 1 ? "the idle GPU" : "the " + std::to_string(more) + " idle GPUs");
+}
+
+bool isMuchIdle(const Evaluation &evaluation)
+{
+    return std::ranges::any_of(idleGroups(evaluation.layout, evaluation.plan->cluster), &IdleGroup::isMuch);
+}
+
+/// Plans that might use what is idle, likeliest first.
+class IdleFixes {
+public:
+    IdleFixes(const Evaluation &evaluation, const Workload &workload, const IdleGroup &group, const Catalogue &catalogue, FixSearch &search)
+        : m_evaluation(evaluation), m_plan(*workload.plan), m_model(workload.model), m_group(group), m_catalogue(catalogue), m_search(search)
+    {
+    }
+
+    std::vector<Fix> find()
+    {
+        addLink();
+        addReplicas();
+        addPlacement();
+        addTensor();
+        addPipelines();
+        addMicroBatch();
+        std::vector<Fix> fixes = thoseThatHelp();
+        if (fixes.size() < kMostFixes)
+            addRemoval(fixes);
+        return fixes;
+    }
+
+private:
+    template <class Change>
+    void add(std::string label, Change change)
+    {
+        Plan next = m_plan;
+        change(next);
+        m_candidates.push_back({std::move(label), std::make_shared<const Plan>(std::move(next))});
+    }
+
+    /// Named by how many of the idle GPUs it uses, once that is known (useLabel).
+    template <class Change>
+    void addUse(Change change) { add({}, change); }
+
+    void addLink()
+    {
+        if (!m_group.reason.starts_with("no link"))
+            return;
+        Fix linked{{}, m_evaluation.plan};
+        for (const int datacenter : m_group.datacenters) {
+            auto fix = linkFix(*linked.plan, datacenter, m_evaluation.layout, m_catalogue);
+            if (!fix)
+                return;
+            linked = std::move(*fix);
+        }
+        if (m_group.datacenters.size() > 1)
+            linked.label = "Add " + std::to_string(m_group.datacenters.size()) + " links";
+        m_candidates.push_back(linked);
+        if (m_plan.parallelism.data) {
+            Plan open = *linked.plan;
+            open.parallelism.data.reset();
+            m_candidates.push_back({linked.label + ", data parallel auto", std::make_shared<const Plan>(std::move(open))});
+        }
+    }
+
+    void addReplicas()
+    {
+        if (m_plan.parallelism.data)
+            addUse([](Plan &p) { p.parallelism.data.reset(); });
+    }
+
+    void addPlacement()
+    {
+        if (!m_plan.placement.stages.empty()) {
+            add("Place the stages anew", [](Plan &p) { p.placement.stages.clear(); });
+            if (m_plan.parallelism.data)
+                addUse([](Plan &p) {
+                    p.placement.stages.clear();
+                    p.parallelism.data.reset();
+                });
+        } else if (m_plan.placement.mode != PlacementMode::Auto) {
+            add("Placement auto", [](Plan &p) { p.placement.mode = PlacementMode::Auto; });
+        }
+    }
+
+    /// Tensor groups that fill nodes.
+    void addTensor()
+    {
+        if (m_plan.profile)
+            return;
+        for (int tensor = m_plan.parallelism.tensor / 2; tensor >= 1; tensor /= 2) {
+            const auto fills = [tensor](const Pool &pool) { return pool.gpusPerNode % tensor == 0; };
+            const auto &datacenters = m_plan.cluster.datacenters;
+            if (std::ranges::all_of(m_group.datacenters, [&](int d) { return std::ranges::all_of(datacenters[std::size_t(d)].pools, fills); })) {
+                if (!std::ranges::all_of(m_group.datacenters, [&](int d) {
+                        return std::ranges::all_of(datacenters[std::size_t(d)].pools, [&](const Pool &p) { return p.gpusPerNode % m_plan.parallelism.tensor == 0; });
+                    }))
+                    add("Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; });
+                return;
+            }
+        }
+    }
+
+    /// Numbers of stages that share the layers evenly, nearest to the present one first.
+    void addPipelines()
+    {
+        if (m_plan.profile || !m_plan.placement.stages.empty())
+            return;
+        const int now = m_plan.parallelism.pipeline;
+        std::vector<int> stages;
+        for (int p = 1; p <= m_model.layers; ++p) {
+            if (m_model.layers % p == 0 && p != now)
+                stages.push_back(p);
+        }
+        std::ranges::stable_sort(stages, {}, [now](int p) { return std::abs(std::log(double(p) / now)); });
+        for (const int p : stages)
+            add("Pipeline " + std::to_string(p), [p](Plan &next) {
+                next.parallelism.pipeline = p;
+                next.parallelism.data.reset();
+                if (p == 1)
+                    next.parallelism.virtualPipeline = 1;
+            });
+    }
+
+    void addMicroBatch()
+    {
+        if (!m_plan.profile && m_plan.workload.microBatch > 1 && m_evaluation.layout.data >= totalMicroBatches(m_plan))
+            add("Micro-batch " + std::to_string(m_plan.workload.microBatch / 2), [](Plan &p) { p.workload.microBatch /= 2; });
+    }
+
+    /// Evaluated: what leaves much idle or cannot run is no fix.
+    std::vector<Fix> thoseThatHelp()
+    {
+        std::vector<Fix> fixes;
+        const std::size_t spans = std::max<std::size_t>(1, m_evaluation.metrics.spans);
+        std::size_t tries = m_plan.cluster.datacenters.size() > kManyDatacenters ? kFewTries : kMostTries;
+        tries = std::min<std::size_t>(tries, std::size_t(kMostFixTasks) / spans);
+        EvaluationWorkspace workspace;
+        for (Fix &fix : m_candidates) {
+            if (tries-- == 0 || fixes.size() == kMostFixes || m_search.footprints().stop().stop_requested())
+                break;
+            const auto known = [&](const Fix &other) { return *other.plan == *fix.plan; };
+            const auto tried = evaluate(fix.plan, m_catalogue, workspace, m_search.footprints().stop(), {.keepTimeline = false, .offerFixes = false});
+            if (!tried || !(*tried)->metrics.iterationTime || isMuchIdle(**tried) || std::ranges::any_of(fixes, known))
+                continue;
+            if (!(*tried)->feasible())
+                continue;
+            if (fix.label.empty())
+                fix.label = useLabel((*tried)->metrics.gpusUsed - m_evaluation.layout.gpusUsed);
+            fixes.push_back(std::move(fix));
+        }
+        return fixes;
+    }
+
+    /// What holds no stage costs money all the same.
+    void addRemoval(std::vector<Fix> &fixes)
+    {
+        Cluster cluster = m_plan.cluster;
+        int removed = 0;
+        for (auto idle = m_evaluation.layout.idle.rbegin(); idle != m_evaluation.layout.idle.rend(); ++idle) {   // the last first: numbers of the others stay
+            const auto &pools = cluster.datacenters[std::size_t(idle->datacenter)].pools;
+            if (pools[std::size_t(idle->pool)].gpus() != idle->gpus)
+                continue;
+            auto next = pools.size() == 1 ? withoutDatacenter(cluster, idle->datacenter) : withoutPool(cluster, idle->datacenter, idle->pool);
+            if (!next)
+                return;
+            removed += idle->gpus;
+            cluster = std::move(*next);
+        }
+        if (removed == 0)
+            return;
+        Plan next = m_plan;
+        next.cluster = std::move(cluster);
+        m_candidates = {{"Remove " + gpus(removed) + " that " + (removed == 1 ? "is" : "are") + " idle", std::make_shared<const Plan>(std::move(next))}};
+        std::ranges::move(thoseThatHelp(), std::back_inserter(fixes));
+    }
+
+    const Evaluation &m_evaluation;
+    const Plan &m_plan;
+    const ModelSpec &m_model;
+    const IdleGroup &m_group;
+    const Catalogue &m_catalogue;
+    FixSearch &m_search;
+    std::vector<Fix> m_candidates;
+};
+
+} // namespace
+
+std::vector<IdleGroup> idleGroups(const Layout &layout, const Cluster &cluster)
+{
+    std::vector<IdleGroup> groups;
+    std::set<int> used;
+    for (const GpuRun &run : layout.runs)
+        used.insert(run.datacenter);
+    for (const IdleGpus &idle : layout.idle) {
+        auto group = std::ranges::find(groups, idle.reason, &IdleGroup::reason);
+        if (group == groups.end())
+            group = groups.insert(group, {idle.reason, 0, {}, idle.pool, false});
+        group->gpus += idle.gpus;
+        group->isMuch = group->isMuch || !used.contains(idle.datacenter);
+        if (group->datacenters.empty() || group->datacenters.back() != idle.datacenter)
+            group->datacenters.push_back(idle.datacenter);
+    }
+    for (IdleGroup &group : groups)
+        group.isMuch = group.isMuch || group.gpus >= kMuch * cluster.gpus();
+    std::ranges::stable_sort(groups, std::greater{}, &IdleGroup::gpus);
+    return groups;
+}
+
+std::optional<Fix> linkFix(const Plan &plan, int datacenter, const Layout &layout, const Catalogue &catalogue)
+{
+    std::set<int> targets;
+    for (const GpuRun &run : layout.runs)
+        targets.insert(run.datacenter);
+    const auto &datacenters = plan.cluster.datacenters;
+    if (targets.empty()) {
+        int largest = -1;
+        for (int d = 0; d < int(datacenters.size()); ++d) {
+            if (d != datacenter && (largest < 0 || datacenters[std::size_t(d)].gpus() > datacenters[std::size_t(largest)].gpus()))
+                largest = d;
+        }
+        targets.insert(largest);
+    }
+    std::optional<WanLink> nearest;
+    int other = -1;
+    for (const int d : targets) {
+        if (d < 0 || d == datacenter || plan.cluster.linkBetween(datacenters[std::size_t(d)].id, datacenters[std::size_t(datacenter)].id) >= 0)
+            continue;
+        const LikelyLink likely = likelyLink(plan.cluster, d, datacenter, catalogue);
+        if (!nearest || likely.link.rttMs < nearest->rttMs) {
+            nearest = likely.link;
+            other = d;
+        }
+    }
+    if (!nearest)
+        return std::nullopt;
+    Plan next = plan;
+    next.cluster.wanLinks.push_back(*nearest);
+    return Fix{"Add a link " + datacenters[std::size_t(other)].label() + "\u2013" + datacenters[std::size_t(datacenter)].label(),
+               std::make_shared<const Plan>(std::move(next))};
+}
+
+void addIdleProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue,
+                     FixSearch &search)
+{
+    const auto &datacenters = evaluation.plan->cluster.datacenters;
+    bool hasFixes = false;
+    for (const IdleGroup &group : idleGroups(evaluation.layout, evaluation.plan->cluster)) {
+        const int first = group.datacenters.front();
+        const std::string place = group.datacenters.size() == 1 ? datacenters[std::size_t(first)].label() : std::to_string(group.datacenters.size()) + " datacenters";
+        Problem problem{group.isMuch ? Severity::Warning : Severity::Note, gpus(group.gpus) + " in " + place + " idle: " + group.reason,
+                        "cluster.datacenters[" + std::to_string(first) + "].pools[" + std::to_string(group.firstPool) + "]", {}};
+        if (group.isMuch && !hasFixes && search.offersFixes())   // one search: its plans leave little idle anywhere
+            problem.fixes = IdleFixes(evaluation, workload, group, catalogue, search).find();
+        hasFixes = hasFixes || !problem.fixes.empty();
+        problems.push_back(std::move(problem));
+    }
+}
+
+} // namespace trainyard
