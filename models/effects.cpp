@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/effects.h"
 
+#include "core/report/because.h"
+
 #include <QMetaObject>
 
 #include <algorithm>
@@ -37,8 +39,9 @@ double fullestBytes(const MemoryMetrics &memory)
     return double(fullest != memory.perStage.end() ? fullest->device : memory.peak);
 }
 
-Effect judge(const ExpectedAll<EvaluationPtr> &answer, std::optional<double> now)
+Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
 {
+    const std::optional<double> now = before ? before->metrics.iterationTime : std::nullopt;
     Effect effect;
     if (!answer) {
         effect.feasible = false;
@@ -56,6 +59,8 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, std::optional<double> now
         effect.memoryBytes = fullestBytes(*metrics.memory);
         effect.capacityBytes = double(metrics.memory->capacity);
     }
+    if (before)
+        effect.because = because(*before, **answer);
     for (const Problem &problem : (*answer)->problems) {
         if (problem.severity == Severity::Blocking) {
             effect.reason = problem.text;
@@ -82,6 +87,12 @@ void rank(EffectTable &table, const Alternative &part, const Effect &effect)
 }
 
 } // namespace
+
+const Effect *EffectTable::effectOf(const Plan &fixed) const
+{
+    const auto known = std::ranges::find_if(fixes, [&](const FixEffect &fix) { return fix.plan && *fix.plan == fixed; });
+    return known == fixes.end() ? nullptr : &known->effect;
+}
 
 StrategyEffects::StrategyEffects(const Catalogue &catalogue, QObject *parent)
     : StrategyEffects(catalogue, [](PlanPtr plan, const Catalogue &c, EvaluationWorkspace &workspace, std::stop_token stop,
@@ -153,10 +164,10 @@ void StrategyEffects::run(const std::stop_token &stop)
 
 void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &stop)
 {
-    constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false};
+    constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false}, kWithFixes{.keepTimeline = false, .offerFixes = true};
     EffectTable table;
     table.plan = plan;
-    const ExpectedAll<EvaluationPtr> now = m_evaluate(plan, m_catalogue, m_workspace, stop, kMetricsOnly);
+    const ExpectedAll<EvaluationPtr> now = m_evaluate(plan, m_catalogue, m_workspace, stop, kWithFixes);
     if (stop.stop_requested())
         return;
     const ModelSpec *model = now ? &(*now)->model : nullptr;
@@ -170,18 +181,26 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
         }
     }
     auto published = Clock::now();
-    const auto evaluateOne = [&](const Alternative &alternative) {
-        Effect effect = judge(m_evaluate(alternative.plan, m_catalogue, m_workspace, stop, kMetricsOnly), table.iterationTime);
+    const auto evaluateOne = [&](const PlanPtr &next) {
+        Effect effect = judge(m_evaluate(next, m_catalogue, m_workspace, stop, kMetricsOnly), now ? now->get() : nullptr);
         if (Clock::now() - published >= kBatch && !stop.stop_requested()) {
             publish(table);
             published = Clock::now();
         }
         return effect;
     };
+    for (const Problem &problem : now ? (*now)->problems : std::vector<Problem>()) {
+        for (const Fix &fix : problem.fixes) {
+            Effect effect = evaluateOne(fix.plan);
+            if (stop.stop_requested())
+                return;
+            table.fixes.push_back({fix.plan, std::move(effect)});
+        }
+    }
     for (const Alternative &alternative : strategyAlternatives(*plan, m_catalogue, model)) {
         if (alternative.isCurrent || !alternative.plan)
             continue;
-        Effect effect = evaluateOne(alternative);
+        Effect effect = evaluateOne(alternative.plan);
         if (stop.stop_requested())
             return;
         table.strategies.insert_or_assign(alternative.id, std::move(effect));
@@ -189,7 +208,7 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
     const BetterParts parts = now ? betterParts(*plan, m_catalogue, &(*now)->layout, mostParts((*now)->metrics.spans)) : betterParts(*plan, m_catalogue);
     table.partsLeftOut = parts.leftOut;
     for (const Alternative &part : parts.list) {
-        const Effect effect = evaluateOne(part);
+        const Effect effect = evaluateOne(part.plan);
         if (stop.stop_requested())
             return;
         rank(table, part, effect);

@@ -31,10 +31,17 @@ struct Effect {
     bool feasible = true;
     double memoryBytes = 0, capacityBytes = 0;   // of the fullest GPU; 0 = unknown
     std::string reason;            // why it is infeasible or could not be evaluated
+    std::string because;           // what makes the difference, half a sentence (core/report/because.h); may be empty
 };
 
 struct RankedPart {
     Alternative part;
+    Effect effect;
+};
+
+/// Of a fix that a problem of the plan offers.
+struct FixEffect {
+    PlanPtr plan;                  // the plan with the fix applied
     Effect effect;
 };
 
@@ -45,10 +52,14 @@ struct EffectTable {
     double memoryBytes = 0;                // of that plan's fullest GPU; 0 = unknown
     bool feasible = false;                 // of that plan
     bool fits = true;                      // its memory
+    std::vector<FixEffect> fixes;          // of all its problems, as far as evaluated
     std::map<std::string, Effect> strategies;   // by Alternative::id, as far as evaluated
     std::vector<RankedPart> parts;         // better parts that help, largest gain first
     std::size_t partsLeftOut = 0;          // further ones that are not evaluated
     bool complete = false;                 // nothing more will come for this plan
+
+    /// Of the fix that leads to an equal plan; nullptr where it is not known yet.
+    [[nodiscard]] const Effect *effectOf(const Plan &fixed) const;
 };
 using EffectTablePtr = std::shared_ptr<const EffectTable>;
 

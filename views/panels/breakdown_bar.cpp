@@ -16,10 +16,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <map>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace trainyard {
 

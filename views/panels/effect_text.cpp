@@ -126,6 +126,11 @@ QString utilizationSentence(const Effect &effect, std::optional<double> utilizat
     return QObject::tr("GPUs at work %1 → %2.").arg(formatPercent(*utilizationNow), formatPercent(*effect.utilization));
 }
 
+QString becauseText(const Effect &effect)
+{
+    return QString::fromStdString(effect.because);
+}
+
 QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
 {
     QStringList sentences;
@@ -133,6 +138,8 @@ QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
         sentences << QObject::tr("Iteration %1 → %2.").arg(formatSeconds(*iterationNow), formatSeconds(*effect.iterationTime));
     else if (effect.iterationTime)
         sentences << QObject::tr("Iteration %1.").arg(formatSeconds(*effect.iterationTime));
+    if (const QString why = becauseText(effect); !why.isEmpty())
+        sentences << QObject::tr("Because: %1.").arg(why);
     if (effect.capacityBytes > 0)
         sentences << QObject::tr("Fullest GPU %1 of %2.").arg(formatBytes(effect.memoryBytes), formatBytes(effect.capacityBytes));
     if (!effect.reason.empty()) {

@@ -25,8 +25,10 @@ enum class EffectFocus { Time, Memory, Utilization };
 [[nodiscard]] EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus focus);
 /// Of what fills idle time: "+47 pt use", the points of GPU utilization that it adds.
 [[nodiscard]] EffectText utilizationText(const Effect &effect, std::optional<double> utilizationNow);
-/// The whole story, for a tooltip: "Iteration 11.8 s → 11.6 s. Fullest GPU 71 of 80 GB."
+/// The whole story, for a tooltip: "Iteration 11.8 s → 11.6 s. Because: bubble 3.10 → 2.90 s. Fullest GPU 71 of 80 GB."
 [[nodiscard]] QString effectSentence(const Effect &effect, std::optional<double> iterationNow);
+/// What makes the difference, half a sentence: "15 replicas instead of 16; 36 GPUs idle"; may be empty.
+[[nodiscard]] QString becauseText(const Effect &effect);
 /// "GPUs at work 45 % → 92 %."; empty where either is unknown.
 [[nodiscard]] QString utilizationSentence(const Effect &effect, std::optional<double> utilizationNow);
 

@@ -2,6 +2,7 @@
 #include "views/panels/problems_panel.h"
 
 #include "models/text/format.h"
+#include "views/panels/effect_text.h"
 #include "views/panels/hover_button.h"
 #include "views/panels/panel_parts.h"
 #include "views/panels/severity_mark.h"
@@ -58,6 +59,27 @@ void ProblemsPanel::setEvaluation(EvaluationPtr evaluation)
         refresh();
 }
 
+void ProblemsPanel::setEffects(EffectTablePtr effects)
+{
+    m_effects = std::move(effects);
+    showEffects();
+}
+
+/// In place: a button that the pointer rests on stays where it is.
+void ProblemsPanel::showEffects()
+{
+    const bool areOfPlan = m_effects && m_effects->plan && m_evaluation && m_evaluation->plan && (m_effects->plan == m_evaluation->plan || *m_effects->plan == *m_evaluation->plan);
+    for (const FixLine &line : m_fixes) {
+        const Effect *effect = m_effects && (areOfPlan || m_previewing) ? m_effects->effectOf(*line.plan) : nullptr;
+        const EffectText shown = effect ? effectText(*effect, *m_effects, EffectFocus::Time) : EffectText{};
+        line.change->setText(shown.text);
+        line.change->setInk(shown.ink);
+        line.because->setText(effect ? becauseText(*effect) : QString());
+        line.because->setToolTip(effect ? effectSentence(*effect, m_effects->iterationTime) : QString());
+        line.change->setToolTip(line.because->toolTip());
+    }
+}
+
 void ProblemsPanel::setErrors(const Errors &errors)
 {
     m_errors = errors;
@@ -82,6 +104,7 @@ void ProblemsPanel::refresh()
         list(m_evaluation->problems, m_evaluation->metrics.confidence, m_evaluation->metrics.iterationTime);
     } else {
         clearLayout(m_list);
+        m_fixes.clear();
     }
 }
 
@@ -95,6 +118,7 @@ void ProblemsPanel::list(const std::vector<Problem> &problems, const Confidence 
     std::vector<Problem> sorted = problems;
     std::ranges::stable_sort(sorted, std::greater{}, &Problem::severity);
     clearLayout(m_list);
+    m_fixes.clear();
     if (sorted.empty())
         m_list->addWidget(sentenceLine(int(SeverityMark::Kind::Fine), describe(confidence, iteration)));
     for (const Problem &problem : sorted) {
@@ -103,6 +127,7 @@ void ProblemsPanel::list(const std::vector<Problem> &problems, const Confidence 
             m_list->addWidget(fixLine(fix));
     }
     m_list->addStretch(1);
+    showEffects();
     if (m_isOutdated)
         dimLines(*this, true);
 }
@@ -129,8 +154,14 @@ QWidget *ProblemsPanel::fixLine(const Fix &fix)
     auto *row = new QHBoxLayout(line);
     row->setContentsMargins(SeverityMark::kSize + Theme::kGap, 0, 0, 0);
     button->setEnabled(canFix());
+    row->setSpacing(Theme::kGap);
+    auto *change = new TextLine({}, Ink::Muted, line);
+    auto *because = new TextLine({}, Ink::Muted, line);
+    because->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     row->addWidget(button);
-    row->addStretch();
+    row->addWidget(change);
+    row->addWidget(because, 1);
+    m_fixes.push_back({fix.plan, change, because});
     connect(button, &QPushButton::clicked, this, [this, plan = fix.plan, label] {
         m_previewing = false;
         Q_EMIT editCommitted(plan, label);

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/evaluate/evaluation.h"
+#include "models/effects.h"
 
 #include <QWidget>
 
@@ -12,11 +13,15 @@ class QVBoxLayout;
 
 namespace trainyard {
 
+class TextLine;
+
 class ProblemsPanel : public QWidget {
     Q_OBJECT
 public:
     explicit ProblemsPanel(QWidget *parent = nullptr);
 
+    /// What each fix would do, as far as it is known.
+    void setEffects(EffectTablePtr effects);
     void setPlan(PlanPtr plan);            // the document's: fixes of another plan cannot be applied
     void setEvaluation(EvaluationPtr evaluation);
     /// The plan could not be evaluated at all: shown as blocking problems.
@@ -34,10 +39,15 @@ private:
     QWidget *sentenceLine(int kind, const QString &text);
     QWidget *fixLine(const Fix &fix);
     void refresh();
+    void showEffects();
     [[nodiscard]] bool canFix() const;
     void endPreview();
 
+    struct FixLine { PlanPtr plan; TextLine *change, *because; };
+    std::vector<FixLine> m_fixes;          // those that are listed
+
     PlanPtr m_plan;
+    EffectTablePtr m_effects;
     EvaluationPtr m_evaluation;
     Errors m_errors;
     bool m_isOutdated = false;
