@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/dropped_file.h"
 
+#include "core/plan/embedded_plan.h"
+
 #include <QJsonDocument>
 #include <QJsonObject>
 
@@ -10,6 +12,9 @@ namespace trainyard {
 
 FileKind kindOf(const QByteArray &content)
 {
+    const std::string_view text(content.constData(), std::size_t(content.size()));
+    if (isPage(text))
+        return planInside(text) ? FileKind::Plan : FileKind::Unknown;
     const QJsonObject object = QJsonDocument::fromJson(content).object();
     if (object[QStringLiteral("format")].toString() == QStringLiteral("trainyard.plan")
         || (object.contains(QStringLiteral("cluster")) && object.contains(QStringLiteral("workload"))))

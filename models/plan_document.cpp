@@ -27,6 +27,10 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
         m_stack.clear();
         replace(read, read, path);
     });
+    connect(&m_store, &PlanStore::planFoundInReport, this, [this](const QString &, const PlanPtr &read) {
+        m_readingAsNew.clear();
+        startNew(read);
+    });
     connect(&m_store, &PlanStore::planWritten, this, [this](const QString &path, const PlanPtr &written) {
         m_saved = written;
         m_doesFileDiffer = false;

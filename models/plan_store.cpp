@@ -2,6 +2,7 @@
 #include "models/plan_store.h"
 
 #include "core/base/text_file.h"
+#include "core/plan/embedded_plan.h"
 #include "core/plan/plan_io.h"
 
 #include <QCryptographicHash>
@@ -97,6 +98,10 @@ void PlanStore::read(const QString &path)
     m_queue.run(this, [path] { return readFile(path); }, [this, path](Reading reading) {
         if (!reading.plan) {
             emit readFailed(path, reading.plan.error());
+            return;
+        }
+        if (isPage({reading.content.constData(), std::size_t(reading.content.size())})) {
+            emit planFoundInReport(path, *reading.plan);
             return;
         }
         remember(path, reading.content);

@@ -32,6 +32,8 @@ public:
 
 signals:
     void planRead(const QString &path, const trainyard::PlanPtr &plan);
+    /// The file is a report that holds this plan: not the plan's own file, so it is not watched.
+    void planFoundInReport(const QString &path, const trainyard::PlanPtr &plan);
     void planWritten(const QString &path, const trainyard::PlanPtr &plan);
     void readFailed(const QString &path, const trainyard::Errors &errors);
     void writeFailed(const QString &path, const trainyard::Errors &errors);

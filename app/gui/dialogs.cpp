@@ -3,9 +3,11 @@
 
 #include <QCoreApplication>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QIcon>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScreen>
 
 namespace trainyard {
 
@@ -21,16 +23,45 @@ QString planFilter()
     return tr("Trainyard plans (*.trainyard.json *.json);;All files (*)");
 }
 
+/// A file dialog that lies on the screen whole, also where that is small or scaled; empty where it was cancelled.
+QString chosenFile(QFileDialog &dialog)
+{
+    if (const QScreen *screen = dialog.parentWidget() ? dialog.parentWidget()->screen() : dialog.screen()) {
+        const QSize room = screen->availableGeometry().size() * 9 / 10;
+        dialog.setMinimumSize(dialog.minimumSize().boundedTo(room));
+        dialog.setMaximumSize(room);
+        dialog.resize(dialog.sizeHint().expandedTo(QSize(720, 480)).boundedTo(room));
+    }
+    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+}
+
+QString fileToOpen(QWidget *parent, const QString &title, const QString &folder, const QString &filter)
+{
+    QFileDialog dialog(parent, title, folder, filter);
+    dialog.setFileMode(QFileDialog::ExistingFile);
+    return chosenFile(dialog);
+}
+
+QString nameToSave(QWidget *parent, const QString &title, const QString &suggestion, const QString &filter)
+{
+    const QFileInfo file(suggestion);
+    QFileDialog dialog(parent, title, file.absolutePath(), filter);
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.selectFile(file.fileName());
+    return chosenFile(dialog);
+}
+
 } // namespace
 
 QString Dialogs::planToOpen(QWidget *parent, const QString &folder)
 {
-    return QFileDialog::getOpenFileName(parent, tr("Open a plan"), folder, planFilter());
+    return fileToOpen(parent, tr("Open a plan"), folder,
+                      tr("Plans and reports (*.trainyard.json *.json *.html *.htm *.pdf);;Trainyard plans (*.trainyard.json *.json);;All files (*)"));
 }
 
 QString Dialogs::planToSave(QWidget *parent, const QString &suggestion)
 {
-    QString path = QFileDialog::getSaveFileName(parent, tr("Save the plan"), suggestion, planFilter());
+    QString path = nameToSave(parent, tr("Save the plan"), suggestion, planFilter());
     if (!path.isEmpty() && !path.endsWith(QStringLiteral(".json")))
         path += QStringLiteral(".trainyard.json");
     return path;
@@ -38,22 +69,27 @@ QString Dialogs::planToSave(QWidget *parent, const QString &suggestion)
 
 QString Dialogs::configToOpen(QWidget *parent, const QString &folder)
 {
-    return QFileDialog::getOpenFileName(parent, tr("Use a model's config.json"), folder, tr("Hugging Face model configuration (*.json)"));
+    return fileToOpen(parent, tr("Use a model's config.json"), folder, tr("Hugging Face model configuration (*.json)"));
 }
 
 QString Dialogs::rowsToOpen(QWidget *parent, const QString &folder)
 {
-    return QFileDialog::getOpenFileName(parent, tr("Validate rows of your own"), folder, tr("Rows with measurements (*.json);;All files (*)"));
+    return fileToOpen(parent, tr("Validate rows of your own"), folder, tr("Rows with measurements (*.json);;All files (*)"));
+}
+
+QString Dialogs::fileToSave(QWidget *parent, const QString &title, const QString &suggestion, const QString &filter)
+{
+    return nameToSave(parent, title, suggestion, filter);
 }
 
 QString Dialogs::csvToSave(QWidget *parent, const QString &suggestion)
 {
-    return QFileDialog::getSaveFileName(parent, tr("Save the table"), suggestion, tr("Comma-separated values (*.csv)"));
+    return nameToSave(parent, tr("Save the table"), suggestion, tr("Comma-separated values (*.csv)"));
 }
 
 QString Dialogs::pictureToSave(QWidget *parent, const QString &suggestion)
 {
-    return QFileDialog::getSaveFileName(parent, tr("Save a picture"), suggestion, tr("Pictures (*.png)"));
+    return nameToSave(parent, tr("Save a picture"), suggestion, tr("Pictures (*.png)"));
 }
 
 Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planName)

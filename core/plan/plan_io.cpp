@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan_io.h"
 
+#include "core/plan/embedded_plan.h"
 #include "core/plan/plan_json_internal.h"
 
 #include <filesystem>
@@ -9,6 +10,13 @@ namespace trainyard {
 
 ExpectedAll<Plan> parsePlan(std::string_view json, const std::string &fileName, const std::string &baseDir)
 {
+    if (isPage(json)) {
+        const auto inside = planInside(json);
+        if (!inside)
+            return std::unexpected(Errors { { ErrorCode::BadSyntax, fileName, "is a page that holds no plan",
+                "a plan file, *.trainyard.json, or a report, which holds the plan that it is about" } });
+        json = *inside;
+    }
     auto document = detail::parseJson(json, fileName);
     if (!document)
         return std::unexpected(std::move(document.error()));

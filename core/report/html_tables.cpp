@@ -93,7 +93,7 @@ std::string linkTable(const Evaluation &evaluation)
 {
     if (evaluation.metrics.wanLinks.empty())
         return {};
-    std::string html = "<table>" + headings({"link", "round trip", "capacity", "an iteration, there", "back", "use", "connections a node pair", "a node pair reaches"});
+    std::string html = "<table>" + headings({"link", "round trip", "capacity", "per iteration, there", "back", "use", "connections per node pair", "a node pair reaches"});
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
         const bool isUsed = use.tcpConnections > 0;
@@ -110,7 +110,7 @@ std::string placementTable(const Evaluation &evaluation)
     const Layout &layout = evaluation.layout;
     if (layout.classes.empty())
         return layout.unseated.empty() ? std::string() : "<p class=\"bad\">" + escaped(layout.unseated) + "</p>";
-    std::string html = "<table>" + headings({"stages", "datacenter", "GPU", "pipelines", "micro-batches each", "layers"});
+    std::string html = "<table>" + headings({"stages", "datacenter", "GPU", "pipelines", "micro-batches per pipeline", "layers"});
     for (const PipelineClass &c : layout.classes) {
         for (std::size_t s = 0; s < c.seats.size();) {
             std::size_t end = s + 1;

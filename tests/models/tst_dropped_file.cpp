@@ -26,6 +26,13 @@ private slots:
     {
         QVERIFY(kindOf(R"({"format": "trainyard.validation", "version": 1, "rows": []})") == FileKind::ValidationRows);
     }
+    void aReportIsKnownByThePlanInIt()
+    {
+        QVERIFY(kindOf(R"(<!DOCTYPE html><html><body><template id="trainyard-plan">{}</template></body></html>)") == FileKind::Plan);
+        QVERIFY(kindOf("%PDF-1.4\n<trainyard:plan>{}</trainyard:plan>") == FileKind::Plan);
+        QVERIFY(kindOf("<html>a page</html>") == FileKind::Unknown);
+        QVERIFY(kindOf("%PDF-1.4\n") == FileKind::Unknown);
+    }
     void anythingElseIsUnknown()
     {
         QVERIFY(kindOf("") == FileKind::Unknown);

@@ -7,10 +7,7 @@
 #include "views/panels/panel_parts.h"
 #include "views/theme/theme.h"
 
-#include <QAction>
-#include <QClipboard>
 #include <QComboBox>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
@@ -64,10 +61,6 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     layout->addWidget(m_legend);
     layout->addStretch(1);
     connect(m_objective, &QComboBox::activated, this, [this](int index) { Q_EMIT objectiveChosen(SelectionObjective(m_objective->itemData(index).toInt())); });
-    auto *copy = new QAction(tr("Copy as TSV"), this);
-    connect(copy, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(toTsv()); });
-    addAction(copy);
-    setContextMenuPolicy(Qt::ActionsContextMenu);
     refresh();
 }
 

@@ -2,6 +2,7 @@
 #include "views/panels/memory_parts.h"
 
 #include "models/text/format.h"
+#include "views/export/panel_picture.h"
 #include "views/theme/theme.h"
 
 #include <QApplication>
@@ -86,16 +87,20 @@ void MemoryParts::paintEvent(QPaintEvent *)
     }
 }
 
+QString MemoryParts::toTsv() const
+{
+    QString text = tr("part\tbytes\n");
+    for (const Line &line : lines())
+        text += line.name + u'\t' + QString::number(line.bytes, 'f', 0) + u'\n';
+    return text;
+}
+
 void MemoryParts::contextMenuEvent(QContextMenuEvent *event)
 {
     auto *menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] {
-        QString text;
-        for (const Line &line : lines())
-            text += line.name + u'\t' + QString::number(line.bytes, 'f', 0) + u'\n';
-        QApplication::clipboard()->setText(text);
-    });
+    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    addPictureActions(*menu, this, tr("memory"));
     menu->popup(event->globalPos());
 }
 

@@ -15,6 +15,8 @@ public:
     void setStage(StageMemory stage);      // capacity 0: nothing is known
     void setDimmed(bool isDimmed);
 
+    /// A part a line with its bytes.
+    [[nodiscard]] QString toTsv() const;
     [[nodiscard]] QSize sizeHint() const override;
 
 protected:

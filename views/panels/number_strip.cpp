@@ -3,6 +3,7 @@
 
 #include "models/text/confidence_text.h"
 #include "models/text/format.h"
+#include "views/export/panel_picture.h"
 #include "views/panels/fill_text.h"
 #include "views/panels/number_card.h"
 #include "views/theme/theme.h"
@@ -210,6 +211,7 @@ void NumberStrip::contextMenuEvent(QContextMenuEvent *event)
     connect(unpin, &QAction::triggered, this, &NumberStrip::baselineUnpinRequested);
     menu->addSeparator();
     connect(menu->addAction(tr("Copy all numbers")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    addPictureActions(*menu, this, tr("numbers"));
     menu->popup(event->globalPos());
 }
 

@@ -9,9 +9,6 @@
 
 #include <QComboBox>
 #include <QCompleter>
-#include <QDir>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QFormLayout>
 #include <QLineEdit>
 #include <QSignalBlocker>
@@ -238,8 +235,8 @@ void WorkloadEditor::describeModel()
     QString text = tr("%1 parameters").arg(formatCount(parameters));
     if (model->isMoe())
         text += tr(", %1 active").arg(formatCount(activeParameters(*model)));
-    text += tr(" · %1 layers · %2FLOPs a token").arg(model->layers).arg(formatCount(perToken).replace(QLatin1Char('B'), QStringLiteral(" G")).replace(QLatin1Char('T'), QStringLiteral(" T")).replace(QLatin1Char('M'), QStringLiteral(" M")));
-    text += tr(" · %1 tokens an iteration").arg(formatCount(double(workload.sequenceLength) * workload.globalBatch));
+    text += tr(" · %1 layers · %2FLOPs per token").arg(model->layers).arg(formatCount(perToken).replace(QLatin1Char('B'), QStringLiteral(" G")).replace(QLatin1Char('T'), QStringLiteral(" T")).replace(QLatin1Char('M'), QStringLiteral(" M")));
+    text += tr(" · %1 tokens per iteration").arg(formatCount(double(workload.sequenceLength) * workload.globalBatch));
     m_derived->setText(text);
 }
 
@@ -250,33 +247,13 @@ void WorkloadEditor::commitModel(int index)
         return;
     if (id == kFromFile) {
         refresh();
-        askForFile();
+        Q_EMIT configRequested();
         return;
     }
     WorkloadSpec next = m_plan->workload;
     next.model = id.toStdString();
     next.inlineModel.reset();
     commit(next, tr("Model %1 → %2").arg(modelLabel(m_plan->workload, m_catalogue), m_model->itemText(index)));
-}
-
-void WorkloadEditor::askForFile()
-{
-    auto *dialog = new QFileDialog(this, tr("Open a Hugging Face config.json"), QString::fromStdString(m_plan->baseDir), tr("Model configuration (*.json)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(QFileDialog::ExistingFile);
-    connect(dialog, &QFileDialog::fileSelected, this, &WorkloadEditor::setConfigFile);
-    dialog->open();
-}
-
-void WorkloadEditor::setConfigFile(const QString &path)
-{
-    if (!m_plan || path.isEmpty())
-        return;
-    WorkloadSpec next = m_plan->workload;
-    next.model = path.toStdString();
-    next.inlineModel.reset();
-    const QFileInfo file(path);
-    commit(next, tr("Model %1 → %2").arg(modelLabel(m_plan->workload, m_catalogue), file.dir().dirName() + u'/' + file.fileName()));
 }
 
 void WorkloadEditor::commitTokens()

@@ -25,9 +25,8 @@ public:
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-
-public Q_SLOTS:
-    void setConfigFile(const QString &path);
+    /// "From config.json…" was chosen: whoever asks for files makes the file's model that of the plan.
+    void configRequested();
 
 private:
     void addFields();
@@ -36,7 +35,6 @@ private:
     void commitModel(int index);
     void commit(const WorkloadSpec &next, const QString &text);
     void commitTokens();
-    void askForFile();
     void describeModel();
 
     const Catalogue &m_catalogue;

@@ -2,6 +2,7 @@
 #include "views/validation/evidence_table.h"
 
 #include "models/validation/table_roles.h"
+#include "views/export/panel_picture.h"
 #include "views/theme/theme.h"
 #include "views/validation/source_mark.h"
 
@@ -146,6 +147,7 @@ void EvidenceTable::contextMenuEvent(QContextMenuEvent *event)
     for (QAction *action : actions())
         menu->addAction(action);
     connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    addPictureActions(*menu, this, tr("evidence"));
     menu->popup(event->globalPos());
 }
 

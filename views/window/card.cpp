@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/card.h"
 
+#include "views/export/panel_menu.h"
 #include "views/theme/theme.h"
 
+#include <QContextMenuEvent>
 #include <QPainter>
+#include <QScrollArea>
 #include <QStackedLayout>
 #include <QTabBar>
 #include <QVBoxLayout>
@@ -23,13 +26,25 @@ void paintSurface(QWidget &widget)
     painter.drawRoundedRect(QRectF(widget.rect()).adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius, Theme::kRadius);
 }
 
+/// Of what scrolls the whole, not the part in sight.
+QWidget *panelIn(QWidget *content)
+{
+    const auto *area = qobject_cast<QScrollArea *>(content);
+    return area && area->widget() ? area->widget() : content;
+}
+
 } // namespace
 
-Card::Card(QWidget *content, QWidget *parent) : QWidget(parent)
+Card::Card(QWidget *content, QWidget *parent) : QWidget(parent), m_content(content)
 {
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(kInside, kInside, kInside, kInside);
     layout->addWidget(content);
+}
+
+void Card::contextMenuEvent(QContextMenuEvent *event)
+{
+    showPanelMenu(panelIn(m_content), event->globalPos());
 }
 
 void Card::paintEvent(QPaintEvent *)
@@ -76,6 +91,11 @@ void TabbedCard::setCurrent(QWidget *content)
 QWidget *TabbedCard::current() const
 {
     return m_stack->currentWidget();
+}
+
+void TabbedCard::contextMenuEvent(QContextMenuEvent *event)
+{
+    showPanelMenu(panelIn(current()), event->globalPos());
 }
 
 void TabbedCard::paintEvent(QPaintEvent *)

@@ -15,7 +15,11 @@ public:
     explicit Card(QWidget *content, QWidget *parent = nullptr);
 
 protected:
+    void contextMenuEvent(QContextMenuEvent *event) override;   // where the content has no menu of its own
     void paintEvent(QPaintEvent *event) override;
+
+private:
+    QWidget *m_content;
 };
 
 class TabbedCard : public QWidget {
@@ -30,6 +34,7 @@ public:
     [[nodiscard]] QTabBar *tabs() const { return m_tabs; }
 
 protected:
+    void contextMenuEvent(QContextMenuEvent *event) override;
     void paintEvent(QPaintEvent *event) override;
 
 private:

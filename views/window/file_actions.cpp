@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/file_actions.h"
 
-#include "core/workload/model_math.h"
+#include "models/config_model.h"
 #include "models/dropped_file.h"
 #include "models/sample_plans.h"
 #include "views/window/message_bar.h"
@@ -111,7 +111,7 @@ void FileActions::openDropped(const QString &path)
         else if (kind == FileKind::ValidationRows)
             emit rowsDropped(path);
         else
-            showErrors(QStringLiteral("open"), tr("“%1” is neither a plan, nor a model's config.json, nor a file of measured rows.").arg(QFileInfo(path).fileName()), {});
+            showErrors(QStringLiteral("open"), tr("“%1” is neither a plan, nor a report, nor a model's config.json, nor a file of measured rows.").arg(QFileInfo(path).fileName()), {});
     });
 }
 
@@ -123,16 +123,15 @@ void FileActions::chooseModelConfig()
 
 void FileActions::useModelConfig(const QString &path)
 {
-    m_queue.run(this, [path] { return readHuggingFaceConfig(path.toStdString()); }, [this, path](const Expected<ModelSpec> &model) {
+    m_queue.run(this, [path] { return modelOfConfig(path); }, [this, path](const Expected<ModelSpec> &model) {
         if (!model) {
             showErrors(QStringLiteral("open"), tr("“%1” does not describe a model that can be planned.").arg(QFileInfo(path).fileName()), {model.error()});
             return;
         }
         Plan next = *m_document.plan();
-        next.workload.inlineModel.reset();
-        next.workload.model = QFileInfo(path).absoluteFilePath().toStdString();
-        const QString name = model->name.empty() ? QFileInfo(path).absoluteDir().dirName() : QString::fromStdString(model->name);
-        m_document.apply(std::make_shared<const Plan>(std::move(next)), tr("Train %1").arg(name));
+        next.workload.model.clear();
+        next.workload.inlineModel = *model;
+        m_document.apply(std::make_shared<const Plan>(std::move(next)), tr("Train %1").arg(QString::fromStdString(model->name)));
     });
 }
 

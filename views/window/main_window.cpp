@@ -6,11 +6,15 @@
 #include "views/commands/command_palette.h"
 #include "views/commands/control_manners.h"
 #include "views/commands/shortcut_overlay.h"
+#include "views/export/export_actions.h"
+#include "views/export/file_target.h"
 #include "views/panels/strategy_panel.h"
+#include "views/panels/workload_editor.h"
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
 #include "views/window/message_bar.h"
+#include "views/window/panel_tables.h"
 #include "views/window/prompts.h"
 #include "views/window/status_line.h"
 #include "views/window/top_bar.h"
@@ -53,6 +57,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     : QMainWindow(parent), m_models(models), m_recent(recent), m_prompts(prompts), m_theme(rememberedTheme()), m_commands(this), m_runner(models.catalogue),
       m_workbench(new Workbench(models)), m_validation(new ValidationPage(m_runner)), m_pages(new QStackedWidget), m_messages(new MessageBar), m_tour(new TourStrip),
       m_files(new FileActions(models.document, recent, prompts, *m_messages, this)),
+      m_target(new FileTarget(prompts, *m_messages, this)), m_exports(new ExportActions(models.document, models.bridge, *m_target, this)),
       m_validationActions(new ValidationActions(*m_validation, *m_files, prompts, *m_messages, this)),
       m_palette(new CommandPalette(m_commands, this)), m_overlay(new ShortcutOverlay(m_commands, this))
 {
@@ -78,6 +83,8 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     keepWithin(screen()->availableGeometry());
     new ControlManners(this);
     setAcceptDrops(true);
+    givePanelsTheirTables(*m_workbench);
+    m_target->setFolder([this] { return m_files->folder(); });
     connectModels();
     updateTitle();
     fillRecentMenu();
@@ -108,6 +115,7 @@ void MainWindow::connectModels()
         m_validation->run(path);
         showValidation();
     });
+    connect(m_workbench->workload, &WorkloadEditor::configRequested, m_files, &FileActions::chooseModelConfig);
     connect(m_validation, &ValidationPage::closed, this, &MainWindow::showWorkbench);
     connect(m_workbench->status, &StatusLine::validationRequested, this, &MainWindow::showValidation);
     connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);

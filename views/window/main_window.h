@@ -16,7 +16,9 @@ class QStackedWidget;
 namespace trainyard {
 
 class CommandPalette;
+class ExportActions;
 class FileActions;
+class FileTarget;
 class MessageBar;
 class Prompts;
 class ShortcutOverlay;
@@ -36,6 +38,7 @@ public:
     [[nodiscard]] StrategyEffects &effects() { return m_models.effects; }
     [[nodiscard]] Workbench &workbench() { return *m_workbench; }
     [[nodiscard]] FileActions &files() { return *m_files; }
+    [[nodiscard]] ExportActions &exports() { return *m_exports; }
     [[nodiscard]] CommandRegistry &commands() { return m_commands; }
     [[nodiscard]] CommandPalette &palettePopup() { return *m_palette; }
     [[nodiscard]] ShortcutOverlay &overlay() { return *m_overlay; }
@@ -82,6 +85,8 @@ private:
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;
+    FileTarget *m_target;                  // of pictures and exports
+    ExportActions *m_exports;
     ValidationActions *m_validationActions;
     TopBar *m_top = nullptr;
     CommandPalette *m_palette;

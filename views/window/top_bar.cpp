@@ -14,7 +14,10 @@ namespace trainyard {
 
 namespace {
 
-// "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills.
+const QStringList kExports{"export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-", "export.plan"};
+
+// "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills,
+// "export" for the one below.
 struct MenuList {
     const char *title;
     QStringList ids;
@@ -24,7 +27,7 @@ const std::vector<MenuList> &menuLists()
 {
     static const std::vector<MenuList> lists{
         {QT_TRANSLATE_NOOP("TopBar", "&File"),
-         {"file.new", "samples", "file.open", "recent", "-", "file.save", "file.saveAs", "file.reload", "-", "file.screenshot", "-", "file.quit"}},
+         {"file.new", "samples", "file.open", "recent", "-", "file.save", "file.saveAs", "file.reload", "-", "export", "file.screenshot", "-", "file.quit"}},
         {QT_TRANSLATE_NOOP("TopBar", "&Edit"), {"edit.undo", "edit.redo", "-", "edit.copyNumbers"}},
         {QT_TRANSLATE_NOOP("TopBar", "&View"),
          {"timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "timeline.criticalPath", "timeline.find", "-", "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload",
@@ -33,6 +36,16 @@ const std::vector<MenuList> &menuLists()
         {QT_TRANSLATE_NOOP("TopBar", "&Help"), {"help.palette", "help.keys", "help.tour", "-", "help.about"}},
     };
     return lists;
+}
+
+void addTo(QMenu &menu, const QStringList &ids, CommandRegistry &registry)
+{
+    for (const QString &id : ids) {
+        if (id == QLatin1String("-"))
+            menu.addSeparator();
+        else if (QAction *action = registry.action(id))
+            menu.addAction(action);
+    }
 }
 
 } // namespace
@@ -76,6 +89,8 @@ void TopBar::fillMenus(CommandRegistry &registry)
         for (const QString &id : list.ids) {
             if (id == QLatin1String("-"))
                 menu->addSeparator();
+            else if (id == QLatin1String("export"))
+                addTo(*menu->addMenu(tr("&Export")), kExports, registry);
             else if (id == QLatin1String("recent"))
                 menu->addMenu(m_recent);
             else if (id == QLatin1String("samples"))

@@ -5,6 +5,7 @@
 #include "views/commands/command_palette.h"
 #include "views/commands/command_registry.h"
 #include "views/commands/shortcut_overlay.h"
+#include "views/export/export_actions.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/details/details_panel.h"
 #include "views/panels/edits_panel.h"
@@ -44,6 +45,17 @@ void addFileCommands(CommandRegistry &registry, MainWindow &window)
     registry.add({.id = "file.save", .group = group, .text = text("&Save"), .shortcuts = {QKeySequence::Save}, .icon = "save", .run = [&files] { files.save(); }});
     registry.add({.id = "file.saveAs", .group = group, .text = text("Save &as…"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)}, .run = [&files] { files.saveAs(); }});
     registry.add({.id = "file.reload", .group = group, .text = text("&Reload from disk"), .icon = "reload", .run = [&files] { files.reload(); }, .isEnabled = hasPath});
+    ExportActions &exports = window.exports();
+    const struct { const char *id, *label; void (ExportActions::*run)(); } formats[] = {
+        {"export.html", "Export the report as a &page (HTML)…", &ExportActions::exportHtml},
+        {"export.pdf", "Export the report as P&DF…", &ExportActions::exportPdf},
+        {"export.trace", "Export the timeline as a Chrome &trace (JSON)…", &ExportActions::exportTrace},
+        {"export.timeline", "Export the timeline as &CSV…", &ExportActions::exportTimeline},
+        {"export.numbers", "Export the &numbers as CSV…", &ExportActions::exportNumbers},
+        {"export.plan", "Export a copy of the p&lan…", &ExportActions::exportPlan},
+    };
+    for (const auto &format : formats)
+        registry.add({.id = format.id, .group = group, .text = text(format.label), .run = [&exports, run = format.run] { (exports.*run)(); }});
     registry.add({.id = "file.screenshot", .group = group, .text = text("Save a &picture of the window…"), .run = [&window] { window.savePicture(); }});
     registry.add({.id = "file.quit", .group = group, .text = text("&Quit"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Q)}, .run = [&window] { window.close(); }});
 }

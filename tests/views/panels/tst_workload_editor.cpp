@@ -118,12 +118,17 @@ private slots:
         QVERIFY(m_editor->isEnabled());
     }
 
-    void aConfigFileBecomesTheModel()
+    void choosingAConfigFileAsksForItAndKeepsTheModelUntilThen()
     {
-        m_editor->setConfigFile("/data/my-model/config.json");
-        take();
-        QCOMPARE(committed().model, std::string("/data/my-model/config.json"));
-        QVERIFY(m_committed->last().at(1).toString().endsWith("my-model/config.json"));
+        auto *model = field<QComboBox>("Model");
+        const QString before = model->currentText();
+        QSignalSpy asked(m_editor.get(), &WorkloadEditor::configRequested);
+        model->lineEdit()->selectAll();
+        model->lineEdit()->setText("From config.json…");
+        QTest::keyClick(model->lineEdit(), Qt::Key_Return);
+        QVERIFY(asked.count() >= 1);
+        QCOMPARE(m_committed->count(), 0);
+        QCOMPARE(model->currentText(), before);
     }
 };
 

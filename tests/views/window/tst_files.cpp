@@ -6,6 +6,7 @@
 #include "views/panels/workload_editor.h"
 #include "views/timeline/timeline_view.h"
 
+#include <QDir>
 #include <QDropEvent>
 #include <QFile>
 #include <QMimeData>
@@ -34,6 +35,17 @@ void write(const QString &path, const QByteArray &content)
     file.write(content);
 }
 
+/// A model's config.json in a folder of its own.
+QString ownConfig(WindowFixture &f)
+{
+    const QString folder = f.folder.filePath("our-model");
+    QDir().mkpath(folder);
+    const QString path = folder + "/config.json";
+    write(path, R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 36,
+                    "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256})");
+    return path;
+}
+
 void edit(WindowFixture &f)
 {
     Plan next = *f.document.plan();
@@ -60,14 +72,42 @@ private slots:
     void aDroppedModelConfigBecomesTheModel()
     {
         WindowFixture f;
-        const QString path = f.folder.filePath("config.json");
-        write(path, R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 36,
-                        "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256})");
+        const QString path = ownConfig(f);
         drop(f.window, path);
-        QTRY_COMPARE(QString::fromStdString(f.document.plan()->workload.model), path);
+        QTRY_VERIFY(f.document.plan()->workload.inlineModel);
+        QCOMPARE(f.document.plan()->workload.inlineModel->name, std::string("our-model"));
         QCOMPARE(f.document.undoStack().count(), 1);
         f.settle();
         QCOMPARE(f.bridge.evaluation()->model.layers, 36);
+    }
+    void aPlanOfAConfigFileNeedsTheFileNoMore()
+    {
+        WindowFixture f;
+        const QString config = ownConfig(f);
+        f.answers.config = config;
+        f.window.files().chooseModelConfig();
+        QTRY_VERIFY(f.document.plan()->workload.inlineModel);
+        f.settle();
+        const double before = f.bridge.evaluation()->metrics.iterationTime.value();
+        // Where the shape came from is remembered, without a path of this machine.
+        QCOMPARE(f.document.plan()->workload.inlineModel->source, std::string("our-model/config.json, model type llama"));
+        const QString elsewhere = f.folder.filePath("elsewhere");
+        QVERIFY(QDir().mkpath(elsewhere));
+        f.answers.save = elsewhere + "/plan.trainyard.json";
+        f.window.files().saveAs();
+        QTRY_COMPARE(f.document.path(), f.answers.save);
+        QFile saved(f.answers.save);
+        QVERIFY(saved.open(QIODevice::ReadOnly));
+        QVERIFY(!saved.readAll().contains(f.folder.path().toUtf8()));
+        QVERIFY(QFile::remove(config));
+
+        f.window.files().openSample(WindowFixture::samplePath("mixed-lab"));
+        QTRY_VERIFY(f.document.path().isEmpty());
+        f.window.files().open(f.answers.save);
+        QTRY_COMPARE(f.document.path(), f.answers.save);
+        f.settle();
+        QCOMPARE(f.bridge.evaluation()->metrics.iterationTime.value(), before);
+        QCOMPARE(f.document.plan()->workload.inlineModel->source, std::string("our-model/config.json, model type llama"));
     }
     void somethingElseDroppedIsDeclinedInWords()
     {

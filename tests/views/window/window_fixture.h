@@ -20,7 +20,8 @@
 namespace trainyard {
 
 struct SetAnswers final : Prompts {
-    QString open, save, config, picture, rows, csv;
+    QString open, save, config, picture, rows, csv, file;
+    QStringList suggestions;               // of files to be written, as they were asked for
     Unsaved unsaved = Unsaved::Cancel;
     int asked = 0, abouts = 0;
 
@@ -28,6 +29,11 @@ struct SetAnswers final : Prompts {
     QString planToSave(QWidget *, const QString &) override { return save; }
     QString configToOpen(QWidget *, const QString &) override { return config; }
     QString rowsToOpen(QWidget *, const QString &) override { return rows; }
+    QString fileToSave(QWidget *, const QString &, const QString &suggestion, const QString &) override
+    {
+        suggestions << suggestion;
+        return file;
+    }
     QString csvToSave(QWidget *, const QString &) override { return csv; }
     QString pictureToSave(QWidget *, const QString &) override { return picture; }
     Unsaved unsavedChanges(QWidget *, const QString &) override

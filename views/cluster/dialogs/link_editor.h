@@ -4,6 +4,7 @@
 // link starts from the catalogue's measured round trip of the nearest regions. GUI thread.
 
 #include "core/plan/plan.h"
+#include "models/link_suggestion.h"
 #include "views/cluster/dialogs/form_dialog.h"
 
 class QCheckBox;
@@ -31,13 +32,5 @@ private:
     QCheckBox *m_priced;
     std::array<QDoubleSpinBox *, 2> m_prices;
 };
-
-struct SuggestedLink {
-    WanLink link;
-    QString source;
-};
-
-/// A link between two datacenters of the cluster with the catalogue's figures, where both lie near known regions.
-[[nodiscard]] SuggestedLink suggestLink(const Cluster &cluster, int from, int to);
 
 } // namespace trainyard

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/link_suggestion.h"
+
 #include "core/catalogue/catalogue.h"
 #include "core/cluster/likely_link.h"
-#include "views/cluster/dialogs/link_editor.h"
 
 #include <QLocale>
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/plan_export.h"
+
+#include "core/base/output_file.h"
+#include "core/plan/embedded_plan.h"
+#include "core/plan/plan_io.h"
+#include "core/report/chrome_trace.h"
+#include "core/report/html_report.h"
+#include "core/report/report_parts.h"
+#include "core/report/report_style.h"
+#include "core/report/timeline_csv.h"
+#include "models/plan_store.h"
+
+#include <QFileInfo>
+#include <QHash>
+#include <QRegularExpression>
+#include <QStringList>
+
+namespace trainyard {
+
+namespace {
+
+struct Naming {
+    const char *ending, *suffix;
+};
+
+/// In the order of ExportFormat.
+constexpr Naming kNamings[] = {{"-report", ".html"}, {"-report", ".pdf"}, {"-trace", ".json"}, {"-timeline", ".csv"}, {"-numbers", ".csv"}, {"", ".trainyard.json"}};
+
+/// The style sheet with its variables written out, as on light paper: what lays out pages knows no variables.
+QString styleOnPaper()
+{
+    const std::string_view sheet = reportStyle();
+    QString style = QString::fromUtf8(sheet.data(), qsizetype(sheet.size()));
+    static const QRegularExpression variable(QStringLiteral("(--[a-z]+):(#[0-9a-f]+);"));
+    QHash<QString, QString> colours;
+    for (auto found = variable.globalMatch(style.left(style.indexOf(u'@'))); found.hasNext();) {
+        const auto match = found.next();
+        colours.insert(match.captured(1), match.captured(2));
+    }
+    for (auto [name, colour] : colours.asKeyValueRange())
+        style.replace(QStringLiteral("var(%1)").arg(name), colour);
+    return style;
+}
+
+QString text(const std::string &utf8)
+{
+    return QString::fromStdString(utf8);
+}
+
+} // namespace
+
+QString exportSuffix(ExportFormat format)
+{
+    return QLatin1String(kNamings[std::size_t(format)].suffix);
+}
+
+QString exportFileName(const QString &planName, ExportFormat format)
+{
+    static const QRegularExpression unsafe(QStringLiteral("[^\\p{L}\\p{N}.]+"));
+    QString name = planName.toLower().replace(unsafe, QStringLiteral("-"));
+    while (name.startsWith(u'-') || name.startsWith(u'.'))
+        name.remove(0, 1);
+    while (name.endsWith(u'-') || name.endsWith(u'.'))
+        name.chop(1);
+    if (name.isEmpty())
+        name = QStringLiteral("plan");
+    return name.left(80) + QLatin1String(kNamings[std::size_t(format)].ending) + exportSuffix(format);
+}
+
+Expected<void> writeExport(ExportFormat format, const EvaluationPtr &evaluation, const QString &name, const QString &path)
+{
+    const std::vector<NamedEvaluation> plans{{name.toStdString(), path.toStdString(), evaluation}};
+    const auto write = [&](std::ostream &out) {
+        switch (format) {
+        case ExportFormat::HtmlReport: out << htmlReport(plans); break;
+        case ExportFormat::ChromeTrace: writeChromeTrace(*evaluation, out); break;
+        case ExportFormat::TimelineCsv: writeTimelineCsv(*evaluation, out); break;
+        case ExportFormat::NumbersCsv: out << comparisonCsv(plans); break;
+        case ExportFormat::PdfReport:
+        case ExportFormat::Plan: break;
+        }
+    };
+    if (format == ExportFormat::Plan)
+        return writePlanCopy(*evaluation->plan, path);
+    return writeOutputFile(path.toStdString(), write, OutputKinds::RegularOnly);
+}
+
+Expected<void> writePlanCopy(const Plan &plan, const QString &path)
+{
+    return writePlan(rebased(plan, QFileInfo(path).absolutePath()), path.toStdString());
+}
+
+ReportPieces reportPieces(const EvaluationPtr &evaluation, const QString &name)
+{
+    ReportPieces pieces;
+    pieces.title = name;
+    pieces.subtitle = text(reportSubtitle(*evaluation));
+    pieces.notes = text(evaluation->plan->notes);
+    const Confidence &confidence = evaluation->metrics.confidence;
+    QStringList said{text(confidence.label), text(confidenceSentence(confidence))};
+    said.removeAll(QString());
+    pieces.confidence = said.join(QStringLiteral(": "));
+    pieces.isFeasible = evaluation->feasible();
+    for (const ReportTile &tile : reportTiles(*evaluation))
+        pieces.tiles.push_back({text(tile.label), text(tile.value), text(tile.note)});
+    for (const ReportCard &card : reportCards(*evaluation, evaluation->timeline.duration))
+        pieces.cards.push_back({text(card.title), text(card.html)});
+    pieces.style = styleOnPaper();
+    const Plan plan = withModelInside(*evaluation->plan, evaluation->model);
+    pieces.plan = QByteArray::fromStdString(formatPlan(plan));
+    pieces.metadata = QByteArray::fromStdString(planMetadata(plan));
+    return pieces;
+}
+
+} // namespace trainyard

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is taken away: every format from its menu entry to the file, and a report that opens as the plan it is about.
+#include "window_fixture.h"
+
+#include "core/plan/plan_io.h"
+#include "views/panels/why_panel.h"
+#include "views/window/card.h"
+
+#include <QClipboard>
+#include <QDir>
+#include <QFile>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QJsonArray>
+#include <QMenu>
+#include <QSvgRenderer>
+
+using namespace trainyard;
+
+namespace {
+
+QByteArray contentOf(const QString &path)
+{
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+/// Triggers the command and waits for its message; the file's content.
+QByteArray exported(WindowFixture &f, const char *command, const QString &name)
+{
+    f.answers.file = f.folder.filePath(name);
+    if (!f.window.commands().trigger(QLatin1String(command)))
+        return {};
+    const bool isTold = QTest::qWaitFor([&] { return f.window.messages().text("export").contains(name); }, 30000);
+    return isTold ? contentOf(f.answers.file) : QByteArray();
+}
+
+QAction *entry(QMenu *menu, const QString &text)
+{
+    for (QAction *action : menu ? menu->actions() : QList<QAction *>()) {
+        if (action->text() == text)
+            return action;
+    }
+    return nullptr;
+}
+
+/// Opens the panel's menu with a right click as the pointer would.
+QMenu *rightClick(QWidget *panel)
+{
+    const QPoint at(panel->width() / 2, 6);
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, panel->mapToGlobal(at));
+    QApplication::sendEvent(panel, &event);
+    return qobject_cast<QMenu *>(QApplication::activePopupWidget());
+}
+
+} // namespace
+
+class ExportTest : public QObject {
+    Q_OBJECT
+private slots:
+    void aReportPageIsWrittenAndOpensAsItsPlan()
+    {
+        WindowFixture f;
+        Plan changed = *f.document.plan();
+        changed.workload.globalBatch *= 2;
+        f.document.apply(std::make_shared<const Plan>(changed));
+        f.settle();
+        const double iteration = f.bridge.evaluation()->metrics.iterationTime.value();
+        const QByteArray html = exported(f, "export.html", "report.html");
+        QVERIFY(html.startsWith("<!DOCTYPE html>"));
+        QVERIFY(html.contains("Timeline of one iteration"));
+        QVERIFY(f.answers.suggestions.last().endsWith("-report.html"));
+
+        f.document.forgetUnsavedWork();
+        f.answers.unsaved = Prompts::Unsaved::Discard;
+        f.window.files().openSample(WindowFixture::samplePath("mixed-lab"));
+        QTRY_VERIFY(f.document.plan()->workload.globalBatch != changed.workload.globalBatch);
+        f.window.files().openDropped(f.answers.file);
+        QTRY_COMPARE(f.document.plan()->workload.globalBatch, changed.workload.globalBatch);
+        f.settle();
+        QCOMPARE(f.bridge.evaluation()->metrics.iterationTime.value(), iteration);
+        // Untitled: saving it must never write over the report.
+        QVERIFY(f.document.path().isEmpty());
+        QVERIFY(!f.document.isModified());
+    }
+    void thePdfOpensAsItsPlanToo()
+    {
+        WindowFixture f;
+        const QByteArray pdf = exported(f, "export.pdf", "report.pdf");
+        QVERIFY(pdf.startsWith("%PDF-"));
+        const PlanPtr before = f.document.plan();
+        const auto read = readPlan(f.answers.file.toStdString());
+        QVERIFY(read);
+        Plan expected = *before;
+        expected.baseDir = read->baseDir;
+        QVERIFY(*read == expected);
+    }
+    void traceNumbersAndTimelineAreThoseOfTheCommandLine()
+    {
+        WindowFixture f;
+        const QJsonDocument trace = QJsonDocument::fromJson(exported(f, "export.trace", "trace.json"));
+        QVERIFY(!trace.object()["traceEvents"].toArray().isEmpty());
+        // A line a span, and one of headings.
+        const QByteArray spans = exported(f, "export.timeline", "spans.csv");
+        QCOMPARE(spans.count('\n'), qsizetype(f.bridge.evaluation()->timeline.start.size()) + 1);
+        const QByteArray numbers = exported(f, "export.numbers", "numbers.csv");
+        QCOMPARE(numbers.count('\n'), 2);
+        QVERIFY(numbers.contains("iteration_time_s"));
+    }
+    void aCopyOfThePlanLeavesTheDocumentWhereItIs()
+    {
+        WindowFixture f;
+        const QByteArray copy = exported(f, "export.plan", "copy.json");
+        QVERIFY(copy.contains("trainyard.plan"));
+        QVERIFY(f.document.path().isEmpty());
+        const auto read = readPlan(f.answers.file.toStdString());
+        QVERIFY(read && read->workload == f.document.plan()->workload);
+    }
+    void whatCannotBeWrittenIsToldAndCancellingIsNoError()
+    {
+        WindowFixture f;
+        f.answers.file.clear();
+        QVERIFY(f.window.commands().trigger("export.html"));
+        QTest::qWait(50);
+        QVERIFY(f.window.messages().text("export").isEmpty());
+        f.answers.file = f.folder.filePath("no/such/folder/report.html");
+        QVERIFY(f.window.commands().trigger("export.html"));
+        QTRY_VERIFY(f.window.messages().text("export").contains("could not be written"));
+        QVERIFY(!QFile::exists(f.answers.file));
+    }
+    void anExportDuringAnEditHoldsTheEdit()
+    {
+        WindowFixture f;
+        Plan changed = *f.document.plan();
+        changed.workload.globalBatch *= 4;
+        f.document.apply(std::make_shared<const Plan>(changed));
+        // The evaluation of the edit is not there yet; the report waits for it.
+        exported(f, "export.html", "edit.html");
+        const auto read = readPlan(f.answers.file.toStdString());
+        QVERIFY(read);
+        QCOMPARE(read->workload.globalBatch, changed.workload.globalBatch);
+    }
+    void everyPanelWithoutAMenuOfItsOwnOffersItsTableAndItsPicture()
+    {
+        WindowFixture f;
+        auto *why = static_cast<QWidget *>(f.window.workbench().why);
+        f.window.workbench().reveal(why);
+        QMenu *menu = rightClick(why);
+        QVERIFY(menu);
+        QAction *table = entry(menu, "Copy table as TSV");
+        QVERIFY(table && table->isEnabled());
+        table->trigger();
+        const QString tsv = QApplication::clipboard()->text();
+        QVERIFY2(tsv.contains('\t') && tsv.count('\n') > 3, qPrintable(tsv));
+        f.answers.file = f.folder.filePath("why.svg");
+        QAction *svg = entry(menu, "Save as SVG…");
+        QVERIFY(svg && svg->isEnabled());
+        svg->trigger();
+        QTRY_VERIFY(f.window.messages().text("export").contains("why.svg"));
+        // A picture of the panel's size, with its text as vectors.
+        QSvgRenderer picture(f.answers.file);
+        QVERIFY(picture.isValid());
+        QCOMPARE(picture.viewBox().size(), why->size());
+        entry(menu, "Copy as image")->trigger();
+        QCOMPARE(QApplication::clipboard()->image().size(), why->size() * 2);
+    }
+};
+
+QTEST_MAIN(ExportTest)
+#include "tst_export.moc"

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/export/export_actions.h"
+
+#include "models/evaluation_bridge.h"
+#include "models/plan_document.h"
+#include "views/export/file_target.h"
+#include "views/export/pdf_report.h"
+
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+struct Words {
+    QString what, filter;
+};
+
+Words wordsOf(ExportFormat format)
+{
+    switch (format) {
+    case ExportFormat::HtmlReport: return {QObject::tr("Report"), QObject::tr("Report as a page (*.html)")};
+    case ExportFormat::PdfReport: return {QObject::tr("Report"), QObject::tr("Report on pages (*.pdf)")};
+    case ExportFormat::ChromeTrace: return {QObject::tr("Trace"), QObject::tr("Chrome trace, for ui.perfetto.dev (*.json)")};
+    case ExportFormat::TimelineCsv: return {QObject::tr("Timeline"), QObject::tr("Comma-separated values (*.csv)")};
+    case ExportFormat::NumbersCsv: return {QObject::tr("Numbers"), QObject::tr("Comma-separated values (*.csv)")};
+    case ExportFormat::Plan: return {QObject::tr("Copy of the plan"), QObject::tr("Trainyard plans (*.trainyard.json)")};
+    }
+    return {};
+}
+
+} // namespace
+
+ExportActions::ExportActions(PlanDocument &document, EvaluationBridge &bridge, FileTarget &target, QObject *parent)
+    : QObject(parent), m_document(document), m_bridge(bridge), m_target(target)
+{
+    connect(&bridge, &EvaluationBridge::evaluationFinished, this, &ExportActions::writeWaiting);
+    connect(&bridge, &EvaluationBridge::evaluationFailed, this, [this](const PlanPtr &plan, const Errors &errors) {
+        if (plan != m_document.plan() || std::exchange(m_waiting, {}).empty())
+            return;
+        m_target.sayFailure(tr("Nothing was written: this plan cannot be evaluated."),
+                            errors.empty() ? QString() : QString::fromStdString(toString(errors.front())));
+    });
+}
+
+void ExportActions::run(ExportFormat format)
+{
+    const Words words = wordsOf(format);
+    const QString suffix = exportSuffix(format);
+    const QString path = m_target.ask(tr("Export: %1").arg(words.what.toLower()), exportFileName(m_document.displayName(), format),
+                                      format == ExportFormat::Plan ? QStringLiteral(".json") : suffix, words.filter);
+    if (path.isEmpty())
+        return;
+    if (format == ExportFormat::Plan) {
+        m_target.write(words.what, path, [plan = m_document.plan()](const QString &to) { return writePlanCopy(*plan, to); });
+        return;
+    }
+    m_waiting.push_back({format, path});
+    writeWaiting();
+}
+
+void ExportActions::writeWaiting()
+{
+    if (!m_bridge.settled() || m_bridge.settled()->plan != m_document.plan())
+        return;
+    for (const Job &job : std::exchange(m_waiting, {}))
+        write(job);
+}
+
+void ExportActions::write(const Job &job)
+{
+    m_target.write(wordsOf(job.format).what, job.path,
+                   [evaluation = m_bridge.settled(), name = m_document.displayName(), format = job.format](const QString &to) {
+                       return format == ExportFormat::PdfReport ? writePdfReport(evaluation, name, to) : writeExport(format, evaluation, name, to);
+                   });
+}
+
+} // namespace trainyard

@@ -1,0 +1,46 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// File ▸ Export: one slot per format. What is written is the evaluation of the plan as it stands; where that is still under
+// way, the file is written when it comes. GUI thread; files are made in the background.
+
+#include "models/plan_export.h"
+
+#include <QObject>
+
+#include <vector>
+
+namespace trainyard {
+
+class EvaluationBridge;
+class FileTarget;
+class PlanDocument;
+
+class ExportActions : public QObject {
+    Q_OBJECT
+public:
+    ExportActions(PlanDocument &document, EvaluationBridge &bridge, FileTarget &target, QObject *parent);
+
+public slots:
+    void exportHtml() { run(ExportFormat::HtmlReport); }
+    void exportPdf() { run(ExportFormat::PdfReport); }
+    void exportTrace() { run(ExportFormat::ChromeTrace); }
+    void exportTimeline() { run(ExportFormat::TimelineCsv); }
+    void exportNumbers() { run(ExportFormat::NumbersCsv); }
+    void exportPlan() { run(ExportFormat::Plan); }
+
+private:
+    struct Job {
+        ExportFormat format;
+        QString path;
+    };
+    void run(ExportFormat format);
+    void writeWaiting();                   // once the evaluation is that of the plan
+    void write(const Job &job);
+
+    PlanDocument &m_document;
+    EvaluationBridge &m_bridge;
+    FileTarget &m_target;
+    std::vector<Job> m_waiting;
+};
+
+} // namespace trainyard

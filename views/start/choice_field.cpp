@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/start/choice_field.h"
+
+#include "models/text/fuzzy.h"
+#include "views/theme/theme.h"
+
+#include <QKeyEvent>
+#include <QListWidget>
+#include <QPainter>
+#include <QStyledItemDelegate>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kIdRole = Qt::UserRole, kDetailRole = Qt::UserRole + 1;
+constexpr int kRowHeight = 26, kMostRows = 8, kMostMatches = 60;
+
+class MatchDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override { return {0, kRowHeight}; }
+    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
+    {
+        const Theme &t = theme();
+        painter->save();
+        painter->setRenderHint(QPainter::Antialiasing);
+        if (option.state & QStyle::State_Selected) {
+            painter->setPen(Qt::NoPen);
+            painter->setBrush(t.accentSoft);
+            painter->drawRoundedRect(option.rect.adjusted(2, 1, -2, -1), 4, 4);
+        }
+        const QRect line = option.rect.adjusted(8, 0, -8, 0);
+        const QString detail = index.data(kDetailRole).toString();
+        painter->setFont(uiFont(-1));
+        painter->setPen(t.textFaint);
+        painter->drawText(line, Qt::AlignVCenter | Qt::AlignRight, detail);
+        const int taken = detail.isEmpty() ? 0 : painter->fontMetrics().horizontalAdvance(detail) + Theme::kPad;
+        painter->setFont(uiFont());
+        painter->setPen(t.text);
+        painter->drawText(line.adjusted(0, 0, -taken, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                          painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, line.width() - taken));
+        painter->restore();
+    }
+};
+
+/// Every typed word occurs: where free text is an answer, letters that happen to come in order must not win over it.
+bool containsWords(const QString &typed, const QString &text)
+{
+    const QStringList words = typed.split(u' ', Qt::SkipEmptyParts);
+    return std::ranges::all_of(words, [&](const QString &word) { return text.contains(word, Qt::CaseInsensitive); });
+}
+
+} // namespace
+
+ChoiceField::ChoiceField(std::vector<Choice> choices, QWidget *parent)
+    : QLineEdit(parent), m_choices(std::move(choices)), m_list(new QListWidget(this))
+{
+    m_list->hide();
+    m_list->setFocusPolicy(Qt::NoFocus);
+    m_list->setItemDelegate(new MatchDelegate(m_list));
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_list->setFrameShape(QFrame::StyledPanel);
+    connect(this, &QLineEdit::textEdited, this, &ChoiceField::showMatches);
+    connect(m_list, &QListWidget::itemClicked, this, [this](QListWidgetItem *item) { take(m_list->row(item)); });
+}
+
+ChoiceField::~ChoiceField()
+{
+    if (m_list->parent() != this)          // it went to the window when it was shown
+        m_list->deleteLater();
+}
+
+const Choice *ChoiceField::find(const QString &id) const
+{
+    const auto found = std::ranges::find(m_choices, id, &Choice::id);
+    return id.isEmpty() || found == m_choices.end() ? nullptr : &*found;
+}
+
+void ChoiceField::setCurrent(const QString &id, const QString &otherwise)
+{
+    const Choice *choice = find(id);
+    m_id = choice ? id : QString();
+    m_shown = choice ? choice->label : otherwise;
+    setText(m_shown);
+    setCursorPosition(0);
+}
+
+void ChoiceField::showMatches(const QString &pattern)
+{
+    struct Hit { int score; const Choice *choice; };
+    std::vector<Hit> hits;
+    for (const Choice &choice : m_choices) {
+        const QString text = choice.label + u' ' + choice.detail + u' ' + choice.id;
+        if (!m_freePattern.isEmpty() && !containsWords(pattern, text))
+            continue;
+        const auto byLabel = fuzzyScore(pattern, choice.label);
+        if (const auto score = byLabel ? byLabel : fuzzyScore(pattern, text))
+            hits.push_back({*score, &choice});
+    }
+    if (!pattern.isEmpty())                // else in the order given: newest first
+        std::ranges::stable_sort(hits, std::greater{}, &Hit::score);
+    hits.resize(std::min(hits.size(), std::size_t(kMostMatches)));
+    m_list->clear();
+    for (const Hit &hit : hits) {
+        auto *item = new QListWidgetItem(hit.choice->label, m_list);
+        item->setData(kIdRole, hit.choice->id);
+        item->setData(kDetailRole, hit.choice->detail);
+    }
+    const bool isExact = !hits.empty() && hits.front().choice->label.compare(pattern.trimmed(), Qt::CaseInsensitive) == 0;
+    if (!m_freePattern.isEmpty() && !pattern.trimmed().isEmpty() && !isExact)
+        (new QListWidgetItem(m_freePattern.arg(pattern.trimmed()), m_list))->setData(kIdRole, QString());
+    if (m_list->count() == 0) {
+        m_list->hide();
+        return;
+    }
+    m_list->setCurrentRow(0);
+    placeList();
+}
+
+void ChoiceField::placeList()
+{
+    QWidget *top = window();
+    if (m_list->parentWidget() != top)
+        m_list->setParent(top);
+    m_list->setFont(uiFont());
+    const int wanted = std::min(m_list->count(), kMostRows) * kRowHeight + 8;
+    const QPoint below = mapTo(top, QPoint(0, height() + 2)), above = mapTo(top, QPoint(0, -2));
+    const int roomBelow = top->height() - below.y() - Theme::kGap, roomAbove = above.y() - Theme::kGap;
+    const bool goesUp = roomBelow < wanted && roomAbove > roomBelow;
+    const int height = std::min(wanted, goesUp ? roomAbove : roomBelow);
+    const int width = std::min(std::max(this->width(), 320), top->width() - 2 * Theme::kGap);
+    const int x = std::min(below.x(), top->width() - width - Theme::kGap);
+    m_list->setGeometry(x, goesUp ? above.y() - height : below.y(), width, height);
+    m_list->setAccessibleName(tr("Matches for %1").arg(accessibleName()));
+    m_list->show();
+    m_list->raise();
+}
+
+void ChoiceField::take(int row)
+{
+    const QListWidgetItem *item = m_list->item(row);
+    if (!item)
+        return;
+    const QString id = item->data(kIdRole).toString(), typed = text().trimmed();
+    m_list->hide();
+    setCurrent(id, typed);
+    emit chosen(m_id, m_shown);
+}
+
+void ChoiceField::settle()
+{
+    m_list->hide();
+    const QString typed = text().trimmed();
+    if (typed == m_shown)
+        return;
+    const auto exact = std::ranges::find_if(m_choices, [&](const Choice &choice) {
+        return choice.label.compare(typed, Qt::CaseInsensitive) == 0 || choice.id.compare(typed, Qt::CaseInsensitive) == 0;
+    });
+    if (exact == m_choices.end() && m_freePattern.isEmpty()) {
+        setText(m_shown);                  // no such thing: what it was
+        return;
+    }
+    setCurrent(exact == m_choices.end() ? QString() : exact->id, typed);
+    emit chosen(m_id, m_shown);
+}
+
+bool ChoiceField::event(QEvent *event)
+{
+    if (event->type() == QEvent::KeyPress && m_list->isVisible() && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Tab)
+        take(m_list->currentRow());
+    return QLineEdit::event(event);
+}
+
+void ChoiceField::keyPressEvent(QKeyEvent *event)
+{
+    const int rows = m_list->count();
+    const bool isOpen = m_list->isVisible();
+    switch (event->key()) {
+    case Qt::Key_Down:
+    case Qt::Key_Up:
+        if (!isOpen)
+            showMatches({});
+        else
+            m_list->setCurrentRow((m_list->currentRow() + (event->key() == Qt::Key_Down ? 1 : rows - 1)) % rows);
+        return;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        if (event->modifiers() & Qt::ControlModifier)
+            break;
+        if (isOpen)
+            take(m_list->currentRow());
+        else
+            settle();
+        return;
+    case Qt::Key_Escape:
+        if (!isOpen && text() == m_shown)
+            break;                         // whoever is around may close
+        m_list->hide();
+        setText(m_shown);
+        return;
+    default:
+        QLineEdit::keyPressEvent(event);
+        return;
+    }
+    event->ignore();
+}
+
+void ChoiceField::mousePressEvent(QMouseEvent *event)
+{
+    QLineEdit::mousePressEvent(event);
+    if (!m_list->isVisible())
+        showMatches({});
+}
+
+void ChoiceField::focusInEvent(QFocusEvent *event)
+{
+    QLineEdit::focusInEvent(event);
+    if (event->reason() != Qt::PopupFocusReason)
+        selectAll();
+}
+
+void ChoiceField::focusOutEvent(QFocusEvent *event)
+{
+    QLineEdit::focusOutEvent(event);
+    settle();
+}
+
+} // namespace trainyard

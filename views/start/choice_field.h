@@ -1,0 +1,54 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A field to choose from many things by typing: matches appear below it as one types, the first of them taken by Enter or Tab,
+// others by arrow keys or pointer. Where it may, what is typed is an answer of its own. GUI thread.
+
+#include <QLineEdit>
+
+#include <functional>
+#include <vector>
+
+class QListWidget;
+
+namespace trainyard {
+
+struct Choice {
+    QString id, label, detail;             // detail: at the right, muted
+};
+
+class ChoiceField : public QLineEdit {
+    Q_OBJECT
+public:
+    explicit ChoiceField(std::vector<Choice> choices, QWidget *parent = nullptr);
+    ~ChoiceField() override;
+
+    /// Whatever is typed is a choice too, without an id; `pattern` names it in the list: "Own site “%1”".
+    void setFreeText(const QString &pattern) { m_freePattern = pattern; }
+    /// Shows a choice, or a text of one's own where no choice has the id. Emits nothing.
+    void setCurrent(const QString &id, const QString &otherwise = {});
+    [[nodiscard]] const QString &currentId() const { return m_id; }
+    [[nodiscard]] const QListWidget &list() const { return *m_list; }
+
+signals:
+    void chosen(const QString &id, const QString &text);
+
+protected:
+    bool event(QEvent *event) override;    // Tab takes the match before the focus moves on
+    void keyPressEvent(QKeyEvent *event) override;
+    void mousePressEvent(QMouseEvent *event) override;
+    void focusInEvent(QFocusEvent *event) override;
+    void focusOutEvent(QFocusEvent *event) override;
+
+private:
+    void showMatches(const QString &pattern);
+    void placeList();
+    void take(int row);
+    void settle();                         // what was typed and not taken
+    [[nodiscard]] const Choice *find(const QString &id) const;
+
+    std::vector<Choice> m_choices;
+    QString m_freePattern, m_id, m_shown;  // m_shown: the text of the current choice
+    QListWidget *m_list;                   // a child of the window, above everything else
+};
+
+} // namespace trainyard

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/panel_tables.h"
+
+#include "views/export/panel_menu.h"
+#include "views/panels/breakdown_bar.h"
+#include "views/panels/datacenter_panel.h"
+#include "views/panels/memory_parts.h"
+#include "views/panels/number_strip.h"
+#include "views/window/workbench.h"
+
+namespace trainyard {
+
+namespace {
+
+template <class Panel>
+void give(Panel *panel)
+{
+    setPanelTable(panel, [panel] { return panel->toTsv(); });
+}
+
+} // namespace
+
+void givePanelsTheirTables(Workbench &bench)
+{
+    give(bench.strip);
+    give(bench.datacenters);
+    for (BreakdownBar *bar : bench.findChildren<BreakdownBar *>())
+        give(bar);
+    for (MemoryParts *parts : bench.findChildren<MemoryParts *>())
+        give(parts);
+}
+
+} // namespace trainyard
