@@ -115,6 +115,9 @@ Details linkDetails(const Evaluation &evaluation, int link)
     details.facts.push_back({QObject::tr("Reaches"), QObject::tr("%1 per node pair").arg(formatGbps(use->nodePairGbps)), {}});
     for (const int direction : {0, 1})
         details.facts.push_back({QObject::tr("→ %1").arg(nameOf(plan.cluster, wan.between[std::size_t(1 - direction)])), QObject::tr("%1 per iteration").arg(formatBytes(use->bytes[std::size_t(direction)])), {}});
+    if (use->limit != WanLimit::None)
+        details.facts.push_back({QObject::tr("Bound by"), QObject::tr("%1, %2").arg(QString::fromLatin1(toString(use->limit)), formatGbps(use->limitGbps)), QObject::tr("What keeps a transfer from being faster.")});
+    details.facts.push_back({QObject::tr("Use of what can be used"), formatPercent(use->usableUtilization), QObject::tr("Share of the iteration in which its busiest boundary carries at that limit.")});
     details.facts.push_back({QObject::tr("Use of capacity"), formatPercent(use->utilization), QObject::tr("Of the busier direction, over the iteration.")});
     return details;
 }

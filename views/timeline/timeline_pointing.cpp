@@ -115,30 +115,6 @@ void TimelineView::collectEffects()
     }
 }
 
-std::uint32_t TimelineView::sameSpan(const Evaluation &before, std::uint32_t span) const
-{
-    if (m_state.isEmpty() || span >= before.timeline.spanCount())
-        return kNoSpan;
-    const Timeline &old = before.timeline, &now = *m_state.timeline();
-    const Track &oldTrack = old.tracks[old.trackOf[span]];
-    const int index = sameTrack(now, oldTrack);
-    if (index < 0)
-        return kNoSpan;
-    const auto isAlike = [&](const Timeline &in, std::uint32_t other) {
-        return in.kind[other] == old.kind[span] && in.microBatch[other] == old.microBatch[span] && in.chunk[other] == old.chunk[span];
-    };
-    // Of several alike, as pieces of a step are, the one with as many before it.
-    auto ahead = std::uint32_t(0);
-    for (std::uint32_t other = oldTrack.first; other < span; ++other)
-        ahead += isAlike(old, other) ? 1 : 0;
-    const Track &track = now.tracks[std::size_t(index)];
-    for (std::uint32_t other = track.first; other < track.last; ++other) {
-        if (isAlike(now, other) && ahead-- == 0)
-            return other;
-    }
-    return kNoSpan;
-}
-
 void TimelineView::ensureCriticalPath()
 {
     if (m_knowsCriticalPath || m_state.isEmpty())

@@ -8,6 +8,7 @@
 #include "views/timeline/legend.h"
 #include "views/timeline/minimap.h"
 #include "views/timeline/overlay_painter.h"
+#include "views/timeline/same_span.h"
 #include "views/timeline/span_card.h"
 #include "views/timeline/span_text.h"
 
@@ -119,7 +120,7 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     m_state.whole = wholeOf(m_state.evaluation, m_state.baseline);
     m_state.range = carriedOver(oldRange, oldWhole, m_state.whole);
     m_state.hovered = kNoSpan;         // span numbers mean something else now
-    const std::uint32_t selected = m_state.selected == kNoSpan || !before ? kNoSpan : sameSpan(*before, m_state.selected);
+    const std::uint32_t selected = m_state.selected == kNoSpan || !before || m_state.isEmpty() ? kNoSpan : sameSpan(before->timeline, m_state.selected, *m_state.timeline());
     const bool tellsSelection = std::exchange(m_state.selected, selected) != kNoSpan;
     collectEffects();
     m_state.criticalPath.clear();

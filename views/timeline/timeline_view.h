@@ -128,7 +128,6 @@ private:
     void placeAreaTable();
     void forgetArea();
     void fillMenu(QMenu &menu, QPoint point);
-    [[nodiscard]] std::uint32_t sameSpan(const Evaluation &before, std::uint32_t span) const;
     void collectEffects();
     void hover(std::uint32_t span, QPoint point);
     void reveal(std::uint32_t span);

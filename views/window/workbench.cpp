@@ -6,6 +6,7 @@
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
 #include "views/details/details_panel.h"
+#include "views/export/panel_menu.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/memory_details.h"
@@ -18,6 +19,7 @@
 #include "views/plots/curves_panel.h"
 #include "views/plots/rok_plot.h"
 #include "views/theme/theme.h"
+#include "views/timeline/area_table.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/card.h"
 #include "views/window/status_line.h"
@@ -57,7 +59,6 @@ QScrollArea *scrolled(QWidget *content)
 }
 
 constexpr int kRightLeast = 350, kRightMost = 620;
-constexpr int kStaleDelayMs = 80;
 
 } // namespace
 
@@ -112,121 +113,6 @@ void Workbench::arrange()
     layout->addWidget(status);
 }
 
-template <class Panel>
-void Workbench::takeEdits(Panel *panel)
-{
-    PlanDocument &document = m_models.document;
-    connect(panel, &Panel::editCommitted, this, [&document](const PlanPtr &next, const QString &text) { document.apply(next, text); });
-    if constexpr (requires { &Panel::editStepped; })
-        connect(panel, &Panel::editStepped, this, [&document](const PlanPtr &next, const QString &key) { document.apply(next, {}, key); });
-    if constexpr (requires { &Panel::editPreviewed; }) {
-        connect(panel, &Panel::editPreviewed, this, [this, panel](const PlanPtr &next, const QString &text) {
-            m_previewedBy = panel;
-            m_models.document.preview(next, text);
-        });
-        connect(panel, &Panel::editCancelled, this, [&document] { document.endPreview(); });
-    }
-}
-
-void Workbench::connectEdits()
-{
-    takeEdits(map);
-    takeEdits(strategies);
-    takeEdits(workload);
-    takeEdits(datacenters);
-    takeEdits(why);
-    takeEdits(problems);
-    EvaluationBridge &bridge = m_models.bridge;
-    connect(&m_models.document, &PlanDocument::shownPlanChanged, this, &Workbench::showPlan);
-    connect(&bridge, &EvaluationBridge::evaluationFinished, this, &Workbench::showEvaluation);
-    connect(&bridge, &EvaluationBridge::baselineChanged, this, &Workbench::showBaseline);
-    connect(&bridge, &EvaluationBridge::evaluationFailed, this, &Workbench::showFailure);
-    m_staleDelay.setSingleShot(true);
-    m_staleDelay.setInterval(kStaleDelayMs);
-    connect(&m_staleDelay, &QTimer::timeout, this, [this] { showStale(true); });
-    connect(&bridge, &EvaluationBridge::staleChanged, this, [this](bool isStale) {
-        if (isStale) {
-            m_staleDelay.start();
-            return;
-        }
-        m_staleDelay.stop();
-        showStale(false);
-    });
-    connect(&m_models.document, &PlanDocument::replaced, &bridge, &EvaluationBridge::pinOpening);
-    connect(&bridge, &EvaluationBridge::evaluationFinished, m_history, &EditHistory::note);
-    connect(&m_models.effects, &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
-        strategies->setEffects(effects);
-        why->setEffects(effects);
-    });
-    connect(strip, &NumberStrip::baselinePinRequested, &bridge, &EvaluationBridge::pinBaseline);
-    connect(strip, &NumberStrip::baselineUnpinRequested, &bridge, &EvaluationBridge::clearBaseline);
-    connect(status, &StatusLine::problemsRequested, this, [this] { reveal(problems); });
-}
-
-void Workbench::connectRanking()
-{
-    connect(m_ranking, &DatacenterRanking::rankingChanged, datacenters, &DatacenterPanel::setSelection);
-    connect(m_ranking, &DatacenterRanking::rankingFailed, datacenters, [this](const PlanPtr &, const QString &reason) { datacenters->setFailure(reason); });
-    connect(datacenters, &DatacenterPanel::objectiveChosen, m_ranking, &DatacenterRanking::setObjective);
-    connect(datacenters, &DatacenterPanel::watched, m_ranking, &DatacenterRanking::setWatched);
-}
-
-void Workbench::connectRok()
-{
-    RokPlot *plot = curves->rok();
-    takeEdits(plot);
-    connect(m_rok, &RokSearch::curvesChanged, plot, &RokPlot::setCurves);
-    connect(plot, &RokPlot::watched, m_rok, &RokSearch::setWatched);
-}
-
-void Workbench::connectMemory()
-{
-    takeEdits(memory);
-    connect(m_adviser, &MemoryAdviser::adviceChanged, memory, &MemoryDetails::setAdvice);
-    connect(memory, &MemoryDetails::watched, m_adviser, &MemoryAdviser::setWatched);
-}
-
-void Workbench::connectRange()
-{
-    connect(timeline, &TimelineView::rangeChanged, curves, &CurvesPanel::setVisibleRange);
-    connect(curves, &CurvesPanel::rangeChanged, timeline, &TimelineView::setVisibleRange);
-    connect(timeline, &TimelineView::cursorMoved, curves, &CurvesPanel::showCursor);
-    connect(curves, &CurvesPanel::cursorMoved, timeline, &TimelineView::showCursor);
-    connect(curves, &CurvesPanel::enlargeRequested, this, [this](bool enlarged) {
-        m_left->widget(0)->setVisible(!enlarged);
-        m_left->widget(1)->setVisible(!enlarged);
-    });
-    connect(&m_models.document, &PlanDocument::replaced, timeline, &TimelineView::startPlan);
-    timeline->canvas()->installEventFilter(this);
-}
-
-void Workbench::connectDetails()
-{
-    connect(timeline, &TimelineView::spanSelected, details, [this](quint32 span) {
-        details->showSpan(span);
-        if (span != kNoSpan)
-            showDetails();
-    });
-    connect(map, &ClusterMap::selectionChanged, details, [this] {
-        const MapSelection &selection = map->selection();
-        const MapItem item = selection.empty() ? MapItem{} : selection.back();
-        details->showItem(item);
-        if (item.kind == MapItem::Kind::Link || item.kind == MapItem::Kind::Gpus)
-            showDetails();
-    });
-    connect(details, &DetailsPanel::spanRequested, timeline, [this](quint32 span) {
-        timeline->selectSpan(span);
-        timeline->revealSpan(span);
-    });
-    connect(details, &DetailsPanel::causeRequested, timeline, [this] { timeline->followDependency(false); });
-    connect(details, &DetailsPanel::effectRequested, timeline, [this] { timeline->followDependency(true); });
-}
-
-void Workbench::showDetails()
-{
-    m_lower->setCurrent(details->parentWidget()->parentWidget());
-}
-
 void Workbench::alignCurves()
 {
     if (!isVisible())
@@ -271,9 +157,12 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
 
 void Workbench::showEvaluation(const EvaluationPtr &evaluation)
 {
+    m_isTelling = true;
     strip->setEvaluation(evaluation);
     map->setEvaluation(evaluation);
+    details->setEvaluation(evaluation);    // before the timeline, which tells the selected span by its new number
     timeline->setEvaluation(evaluation);
+    m_isTelling = false;
     curves->setEvaluation(evaluation);
     status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue));
     alignCurves();             // the width of the labels may have changed
@@ -287,7 +176,6 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     tell(why);
     tell(problems);
     tell(memory);
-    details->setEvaluation(evaluation);
     showOutdated();
     if (kept == problems)
         return;

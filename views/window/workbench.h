@@ -104,6 +104,7 @@ private:
     MemoryAdviser *m_adviser;
     QWidget *m_previewedBy = nullptr;      // a control of this panel is being tried: the panel must not change under the pointer
     bool m_isStale = false;
+    bool m_isTelling = false;              // an evaluation goes to the panels: what they signal is no choice of a person
     bool m_isArranged = false;
     QTimer m_staleDelay;                   // what is there in the blink of an eye need not be announced
     std::pair<int, int> m_insets{-1, -1};
