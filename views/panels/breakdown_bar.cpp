@@ -87,6 +87,9 @@ void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown)
 {
     m_parts = breakdown ? partsOf(*breakdown) : std::vector<Part>{};
     QStringList words;
+    m_labelWidths.clear();
+    for (const Part &part : m_parts)
+        m_labelWidths.push_back(kSwatch + 5 + fontMetrics().horizontalAdvance(part.name + u' ' + formatSeconds(part.seconds)));
     for (const Part &part : m_parts)
         words << QStringLiteral("%1 %2").arg(part.name, formatSeconds(part.seconds));
     setAccessibleName(tr("Where the iteration goes: %1").arg(words.join(QStringLiteral(", "))));
@@ -113,13 +116,13 @@ std::vector<BreakdownBar::Label> BreakdownBar::legend(int width) const
     std::vector<Label> labels;
     const QFontMetrics metrics(font());
     int x = 0, y = kBarHeight + Theme::kGap;
-    for (const Part &part : m_parts) {
-        const int w = kSwatch + 5 + metrics.horizontalAdvance(part.name + u' ' + formatSeconds(part.seconds));
+    for (std::size_t i = 0; i < m_parts.size(); ++i) {
+        const int w = m_labelWidths[i];
         if (x > 0 && x + w > width) {
             x = 0;
             y += metrics.height() + 3;
         }
-        labels.push_back({QRect(x, y, w, metrics.height()), &part});
+        labels.push_back({QRect(x, y, w, metrics.height()), &m_parts[i]});
         x += w + 14;
     }
     return labels;

@@ -43,6 +43,7 @@ private:
     [[nodiscard]] const Part *partAt(QPoint position) const;
 
     std::vector<Part> m_parts;
+    std::vector<int> m_labelWidths;        // of the legend, beside m_parts
     bool m_dimmed = false;
 };
 

@@ -80,6 +80,7 @@ void EffectCombo::addValue(const QString &label, const QString &whyDisabled)
 {
     addItem(label);
     const int index = count() - 1;
+    m_told.resize(std::size_t(index));     // what was told of another value in its place is not of this one
     if (whyDisabled.isEmpty())
         return;
     qobject_cast<QStandardItemModel *>(model())->item(index)->setEnabled(false);
@@ -88,6 +89,20 @@ void EffectCombo::addValue(const QString &label, const QString &whyDisabled)
 
 void EffectCombo::setEffect(int index, const EffectText &effect, const QString &tip)
 {
+    if (index < 0 || index >= count())
+        return;
+    m_told.resize(std::size_t(count()));
+    Told told{effect, tip};
+    if (m_told[std::size_t(index)] == told)
+        return;
+    m_told[std::size_t(index)] = std::move(told);
+    if (m_isOpen)
+        tell(index);
+}
+
+void EffectCombo::tell(int index)
+{
+    const auto &[effect, tip] = m_told[std::size_t(index)];
     setItemData(index, effect.text, kEffectRole);
     setItemData(index, int(effect.ink), kInkRole);
     if (!tip.isEmpty())
@@ -97,14 +112,22 @@ void EffectCombo::setEffect(int index, const EffectText &effect, const QString &
 
 EffectText EffectCombo::effect(int index) const
 {
-    return {itemData(index, kEffectRole).toString(), Ink(itemData(index, kInkRole).toInt())};
+    return index >= 0 && index < int(m_told.size()) ? m_told[std::size_t(index)].effect : EffectText{};
+}
+
+QString EffectCombo::tip(int index) const
+{
+    return index >= 0 && index < int(m_told.size()) ? m_told[std::size_t(index)].tip : QString();
 }
 
 void EffectCombo::showPopup()
 {
+    m_told.resize(std::size_t(count()));
     int widest = width();
-    for (int i = 0; i < count(); ++i)
-        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i) + itemData(i, kEffectRole).toString()) + 8 * kSide);
+    for (int i = 0; i < count(); ++i) {
+        tell(i);
+        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i) + effect(i).text) + 8 * kSide);
+    }
     view()->setMinimumWidth(widest);
     m_isOpen = true;
     QComboBox::showPopup();

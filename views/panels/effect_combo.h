@@ -7,6 +7,8 @@
 
 #include <QComboBox>
 
+#include <vector>
+
 namespace trainyard {
 
 class EffectCombo : public QComboBox {
@@ -20,6 +22,7 @@ public:
     void addValue(const QString &label, const QString &whyDisabled);
     void setEffect(int index, const EffectText &effect, const QString &tip);
     [[nodiscard]] EffectText effect(int index) const;
+    [[nodiscard]] QString tip(int index) const;            // the effect's story
 
     void showPopup() override;
     void hidePopup() override;
@@ -34,6 +37,14 @@ protected:
     void wheelEvent(QWheelEvent *event) override;
 
 private:
+    struct Told {
+        EffectText effect;
+        QString tip;
+        bool operator==(const Told &) const = default;
+    };
+    void tell(int index);
+
+    std::vector<Told> m_told;              // goes into the list's model when the list opens: nobody sees it before
     bool m_isOpen = false;                 // QComboBox hides the popup on other occasions as well
 };
 

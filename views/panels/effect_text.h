@@ -13,6 +13,7 @@ struct EffectText {
     Ink ink = Ink::Muted;
     QString brief = {};            // with two digits, where `text` has no room; may be empty
     bool isRefusal = false;        // it cannot be had
+    bool operator==(const EffectText &) const = default;
 };
 
 /// What a switch is for, which its effect has to tell.

@@ -32,8 +32,12 @@ NumberCard::NumberCard(const QString &name, const QString &shortName, const QStr
 
 void NumberCard::setNumber(const QString &value, Ink ink, const QString &detail)
 {
-    m_value = value.isEmpty() ? kDash : value;
-    m_ink = value.isEmpty() ? Ink::Faint : ink;
+    const QString shown = value.isEmpty() ? kDash : value;
+    const Ink used = value.isEmpty() ? Ink::Faint : ink;
+    if (shown == m_value && used == m_ink && detail == m_detail)
+        return;
+    m_value = shown;
+    m_ink = used;
     m_detail = detail;
     describe();
     update();
@@ -41,6 +45,8 @@ void NumberCard::setNumber(const QString &value, Ink ink, const QString &detail)
 
 void NumberCard::setDifference(const QString &text, Ink ink)
 {
+    if (text == m_difference && ink == m_differenceInk)
+        return;
     m_difference = text;
     m_differenceInk = ink;
     describe();
@@ -49,8 +55,8 @@ void NumberCard::setDifference(const QString &text, Ink ink)
 
 void NumberCard::setStale(bool stale)
 {
-    m_stale = stale;
-    update();
+    if (std::exchange(m_stale, stale) != stale)
+        update();
 }
 
 void NumberCard::focusInEvent(QFocusEvent *event)

@@ -13,7 +13,6 @@
 #include <QContextMenuEvent>
 #include <QHBoxLayout>
 #include <QMenu>
-#include <QRegularExpression>
 
 #include <algorithm>
 #include <cmath>
@@ -165,8 +164,8 @@ void NumberStrip::setEvaluation(EvaluationPtr evaluation)
 
 void NumberStrip::setBaseline(EvaluationPtr baseline)
 {
-    m_baseline = std::move(baseline);
-    refresh();
+    if (std::exchange(m_baseline, baseline) != baseline)
+        refresh();
 }
 
 void NumberStrip::setStale(bool stale)
@@ -185,7 +184,7 @@ void NumberStrip::refresh()
         m_cards[i]->setNumber(now ? kind.text(*m_evaluation, *now) : QString(), overflows ? Ink::Bad : Ink::Text,
                               now ? detailOf(kind, *m_evaluation) : tr("Does not apply to this plan."));
         QString difference = now && before ? kind.difference(*before, *now) : QString();
-        if (!difference.contains(QRegularExpression(QStringLiteral("[1-9]"))))
+        if (std::ranges::none_of(difference, [](QChar c) { return c >= u'1' && c <= u'9'; }))
             difference.clear();   // rounds to nothing
         m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOf(kind, *before, *now));
     }

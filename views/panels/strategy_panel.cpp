@@ -177,6 +177,7 @@ void StrategyPanel::setEvaluation(EvaluationPtr evaluation)
 void StrategyPanel::setEffects(EffectTablePtr effects)
 {
     m_effects = std::move(effects);
+    m_needsEffects = true;
     showEffects();
 }
 
@@ -184,8 +185,9 @@ void StrategyPanel::setOutdated(bool isOutdated)
 {
     if (std::exchange(m_isOutdated, isOutdated) == isOutdated)
         return;
+    m_showsOld = isOutdated || (m_effects && m_effects->plan != m_plan);
     for (StrategyRow *row : m_rows)
-        row->effectLine()->setDimmed(isOutdated || (m_effects && m_effects->plan != m_plan));
+        row->effectLine()->setDimmed(m_showsOld);
     m_served->setDimmed(isOutdated);
     m_offloaded->setDimmed(isOutdated);
 }
@@ -193,6 +195,9 @@ void StrategyPanel::setOutdated(bool isOutdated)
 void StrategyPanel::showEffects()
 {
     const bool isOld = m_isOutdated || (m_effects && m_effects->plan != m_plan);
+    if (!std::exchange(m_needsEffects, false) && isOld == m_showsOld)
+        return;
+    m_showsOld = isOld;
     for (StrategyRow *row : m_rows)
         row->setEffects(m_effects.get(), isOld);
 }
@@ -207,6 +212,7 @@ void StrategyPanel::rebuild()
         std::map<std::string, std::vector<Alternative>> byGroup;
         for (Alternative &a : strategyAlternatives(*m_plan, m_catalogue, model))
             byGroup[a.group].push_back(std::move(a));
+        m_needsEffects = true;
         for (StrategyRow *row : m_rows)
             row->setAlternatives(std::move(byGroup[row->group().toStdString()]));
     }

@@ -66,6 +66,8 @@ private:
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     bool m_isOutdated = false;
+    bool m_needsEffects = true;            // rows or effects have changed since they were shown
+    bool m_showsOld = false;
     std::vector<Section> m_sections;
     std::vector<StrategyRow *> m_rows;
     std::vector<NumberRow *> m_numbers;

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 // Outside the namespace, as the macro demands: the library is static, so its resources are registered by hand.
 static void loadIcons()
@@ -86,6 +88,13 @@ QStringList &uiFamilies()
 {
     static QStringList families{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")};
     return families;
+}
+
+/// By offset and weight, of this thread: reports are drawn beside the GUI thread.
+std::map<std::pair<int, int>, QFont> &uiFonts()
+{
+    thread_local std::map<std::pair<int, int>, QFont> fonts;
+    return fonts;
 }
 
 } // namespace
@@ -185,11 +194,16 @@ void applyTheme(QApplication &application, ThemeKind kind)
 void setUiFontFamilies(const QStringList &families)
 {
     uiFamilies() = families;
+    uiFonts().clear();
 }
 
 QFont uiFont(int sizeOffset, QFont::Weight weight)
 {
-    return QFont(uiFamilies(), 10 + sizeOffset, weight);
+    // The same object each time: a copy shares the glyphs that were looked up for it.
+    auto [font, isNew] = uiFonts().try_emplace({sizeOffset, int(weight)});
+    if (isNew)
+        font->second = QFont(uiFamilies(), 10 + sizeOffset, weight);
+    return font->second;
 }
 
 } // namespace trainyard

@@ -162,7 +162,7 @@ private slots:
         QCOMPARE(p->row("stack")->effectLine()->text(), QStringLiteral("DeepSpeed ZeRO +4.0 %"));
         EffectCombo *list = p->row("stack")->list();
         QCOMPARE(list->effect(list->findText("Ideal")).ink, Ink::Muted);
-        QVERIFY(list->itemData(list->findText("Ideal"), Qt::ToolTipRole).toString().contains("bound"));
+        QVERIFY(list->tip(list->findText("Ideal")).contains("bound"));
     }
 
     /// A plan that is one already, such as one of measured times: its other values are compared with each other.
@@ -241,7 +241,7 @@ private slots:
         QCOMPARE(list->effect(list->findText("full")).ink, Ink::Bad);
         QCOMPARE(list->effect(list->findText("selective")).text, QStringLiteral("±0"));
         QVERIFY(list->effect(list->findText("none")).text.isEmpty());
-        QCOMPARE(list->itemData(list->findText("full"), Qt::ToolTipRole).toString(), QStringLiteral("Iteration 10.0 s → 12.5 s. Fullest GPU 70.0 GB of 80.0 GB."));
+        QCOMPARE(list->tip(list->findText("full")), QStringLiteral("Iteration 10.0 s → 12.5 s. Fullest GPU 70.0 GB of 80.0 GB."));
     }
 
     void whatCannotBeChosenSaysWhy()
