@@ -59,7 +59,7 @@ void addEvaluateCommand(CLI::App &app, int &exitCode)
     addFormatOption(*command, options->format, {"table", "json"});
     command->add_option("--trace", options->trace, "Also write the timeline as a Chrome trace")->option_text("OUT.json");
     command->add_option("--timeline", options->timeline, "Also write the timeline as a table")->option_text("OUT.csv");
-    command->add_flag("--require-feasible", options->requireFeasible, "Exit with 1 where the plan does not fit or cannot be seated");
+    command->add_flag("--require-feasible", options->requireFeasible, "Exit with 1 where the plan does not fit or cannot be placed");
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 
 #include "core/evaluate/alternatives.h"
+#include "core/report/because.h"
 #include "core/report/explanation.h"
 #include "core/selection/selection.h"
 
@@ -17,7 +18,7 @@ struct Options {
     std::vector<std::string> settings;
 };
 
-/// Evaluates each bettered plan; one that cannot be evaluated has no effect to show.
+/// Evaluates each bettered plan and each fix; one that cannot be evaluated has no effect to show.
 PartEffects partEffects(const Evaluation &evaluation)
 {
     PartEffects effects;
@@ -27,7 +28,14 @@ PartEffects partEffects(const Evaluation &evaluation)
     for (const Alternative &part : parts.list) {
         const auto better = evaluate(part.plan, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
         if (better && (*better)->metrics.iterationTime)
-            effects.parts.push_back({part.id, part.label, *(*better)->metrics.iterationTime, (*better)->feasible()});
+            effects.parts.push_back({part.id, part.label, *(*better)->metrics.iterationTime, (*better)->feasible(), because(evaluation, **better)});
+    }
+    for (const Problem &problem : evaluation.problems) {
+        for (const Fix &fix : problem.fixes) {
+            const auto fixed = evaluate(fix.plan, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+            if (fixed && (*fixed)->metrics.iterationTime)
+                effects.fixes.push_back({problem.where, fix.label, *(*fixed)->metrics.iterationTime, (*fixed)->feasible(), because(evaluation, **fixed)});
+        }
     }
     return effects;
 }
@@ -54,7 +62,7 @@ int run(const Options &options)
 void addExplainCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("explain", "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what a better part would buy, and which datacenters to use");
+    CLI::App *command = app.add_subcommand("explain", "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what a better part and each fix of a problem would do and why, and which datacenters to use");
     command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
     addSetOption(*command, options->settings);
     command->add_option("--objective", options->objective, "Rank datacenters by: throughput, cost")->check(CLI::IsMember({"throughput", "cost"}));

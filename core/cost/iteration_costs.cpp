@@ -121,7 +121,7 @@ Expected<void> checkStrategy(const Workload &workload)
     };
     if (chunkPlacement(plan.schedule) == ChunkPlacement::Slices) {
         if (plan.parallelism.virtualPipeline != 1)
-            return fault("parallelism.virtual_pipeline", "is " + std::to_string(plan.parallelism.virtualPipeline) + " under terapipe, which has one chunk of layers a stage", "1");
+            return fault("parallelism.virtual_pipeline", "is " + std::to_string(plan.parallelism.virtualPipeline) + " under terapipe, which has one chunk of layers per stage", "1");
         if (plan.parallelism.tokenSlices > plan.workload.sequenceLength)
             return fault("parallelism.token_slices", "is more than the sequence has tokens", std::to_string(plan.workload.sequenceLength) + " or fewer");
     }

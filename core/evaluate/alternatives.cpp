@@ -6,6 +6,7 @@
 #include "core/schedule/program.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace trainyard {
@@ -143,7 +144,7 @@ void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec
         if (c.value > 1 && now.pipeline < 2)
             c.blocked = "interleaving needs at least 2 pipeline stages";
         else if (hasOwn && !acceptsChunks(plan.schedule, chunksPerStage(plan.schedule, c.value)))
-            c.blocked = std::string(toString(plan.schedule)) + " has another number of chunks a stage";
+            c.blocked = std::string(toString(plan.schedule)) + " has another number of chunks per stage";
         else if (model && !plan.profile && model->layers < c.value * now.pipeline)
             c.blocked = std::to_string(now.pipeline) + " stages of " + c.key + " chunks need "
                 + std::to_string(c.value * now.pipeline) + " layers, the model has " + std::to_string(model->layers);
@@ -273,19 +274,23 @@ void addRelease(std::vector<Alternative> &out, const Plan &plan, const Catalogue
     addGroup(out, plan, "release", "Release of the software", choices, plan.stack.release, [](Plan &p, const std::string &r) { p.stack.release = r; });
 }
 
-/// A profile states what one stage and one micro-batch take, whatever these say; other values would need another profile.
+/// Measured stage times are those of one stage and one micro-batch, whatever these say; other values would need other measurements.
 void blockWhatTheProfileFixes(std::vector<Alternative> &out)
 {
-    static const std::set<std::string> kFixed{"tensor", "pipeline", "virtual", "context", "expert", "sequence_parallel",
-                                              "zero", "micro_batch", "precision", "stack", "release", "recompute_layers", "recompute_norms",
-                                              "recompute_activation_function", "optimizer", "optimizer_offload", "delayed_update",
-                                              "parameter_offload", "saved_activation_bits", "fp8_activations", "activation_offload",
-                                              "offload_fraction", "offload_policy"};
+    static const std::map<std::string, const char *> kFixed{
+        {"tensor", "tensor parallel is"}, {"pipeline", "the number of stages is"}, {"virtual", "chunks per stage are"}, {"context", "context parallel is"},
+        {"expert", "expert parallel is"}, {"sequence_parallel", "sequence parallel is"}, {"zero", "ZeRO is"}, {"micro_batch", "the micro-batch is"},
+        {"precision", "the precision is"}, {"stack", "the software is"}, {"release", "the software is"}, {"recompute_layers", "what is recomputed is"},
+        {"recompute_norms", "what is recomputed is"}, {"recompute_activation_function", "what is recomputed is"}, {"optimizer", "the optimizer is"},
+        {"optimizer_offload", "where states lie is"}, {"delayed_update", "the update is"}, {"parameter_offload", "where weights lie is"},
+        {"saved_activation_bits", "what is saved is"}, {"fp8_activations", "what is saved is"}, {"activation_offload", "where activations lie is"},
+        {"offload_fraction", "where activations lie is"}, {"offload_policy", "where activations lie is"}};
     for (Alternative &a : out) {
-        if (a.isCurrent || !a.plan || !kFixed.contains(a.group))
+        const auto fixed = kFixed.find(a.group);
+        if (a.isCurrent || !a.plan || fixed == kFixed.end())
             continue;
         a.plan.reset();
-        a.blockedBecause = "the plan's measured profile holds for the present value only";
+        a.blockedBecause = std::string(kMeasured) + ": " + fixed->second + " fixed";
     }
 }
 

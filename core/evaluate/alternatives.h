@@ -16,13 +16,16 @@ namespace trainyard {
 struct Alternative {
     std::string id;                // unique in its list and stable: "recompute=full", "link:oregon-iowa:pair"
     std::string group;             // of a strategy its control ("recompute"); of a part what it changes ("link")
-    std::string label;             // "full", "Oregon–Iowa +1 Gbps a node pair"
+    std::string label;             // "full", "Oregon–Iowa +1 Gbps per node pair"
     PlanPtr plan;                  // null where blocked
     std::string blockedBecause;    // why it cannot be chosen, one sentence without a full stop; empty where it can
     bool isCurrent = false;        // what the plan has now; its plan equals the plan
     std::string sentence;          // for undo: "Recompute none → full"
     int size = 1;                  // of a part: how many of it, so that gains can be compared per piece
 };
+
+/// What `blockedBecause` begins with where a plan brings stage times of its own, which hold for the present value only.
+inline constexpr const char *kMeasured = "measured stage times";
 
 /// Every value of every strategy that the core models, grouped, in the order in which controls list them. Each group has
 /// exactly one current value. `model` is the resolved model where the caller has it (one read from a config.json);

@@ -44,7 +44,7 @@ void addRecomputeLayers(std::vector<Alternative> &out, const Plan &plan, const M
         values.insert(*now);
     std::vector<Choice<Auto<int>>> choices{{std::nullopt, "all", "all", {}}};
     for (const int value : values)
-        choices.push_back({value, std::to_string(value), std::to_string(value) + " a stage", {}});
+        choices.push_back({value, std::to_string(value), std::to_string(value) + " per stage", {}});
     addGroup(out, plan, "recompute_layers", "Layers recomputed", choices, now, [](Plan &p, Auto<int> layers) { p.memory.recomputeLayers = layers; });
 }
 

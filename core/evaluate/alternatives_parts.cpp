@@ -144,7 +144,7 @@ void addLinks(Parts &parts, const Plan &plan)
         const std::string key = "link:" + link.between[0] + "-" + link.between[1];
         if (link.nodePairGbps > 0) {
             const double more = step(link.nodePairGbps);
-            parts.add(distance, key + ":pair", number(more), where + " +" + number(more) + " Gbps a node pair",
+            parts.add(distance, key + ":pair", number(more), where + " +" + number(more) + " Gbps per node pair",
                       always([=](Plan &p) { p.cluster.wanLinks[i].nodePairGbps += more; }));
         }
         if (link.capacityGbps > 0) {
@@ -179,7 +179,7 @@ void addNodes(Parts &parts, const Plan &plan)
             const std::string kind = datacenter.pools.size() > 1 ? " (" + pool.id + ")" : "";
             for (const int more : kNodeSteps)
                 parts.add(parts.sites().distance(int(d)), "nodes:" + datacenter.id + ":" + pool.id, std::to_string(more),
-                          nodes(more) + " more in " + datacenter.label() + kind,
+                          "+" + nodes(more) + " in " + datacenter.label() + kind,
                           always([=](Plan &p) { p.cluster.datacenters[d].pools[k].nodes += more; }), more);
         }
     }
@@ -197,7 +197,7 @@ void addFabric(Parts &parts, const Plan &plan, const Catalogue &catalogue)
         }
         if (gbps > 0)
             parts.add(parts.sites().distance(int(d)), "fabric:" + datacenter.id, "2",
-                      "Fabric " + number(gbps) + " → " + number(2 * gbps) + " Gbps a GPU in " + datacenter.label(), always([=](Plan &p) {
+                      "Fabric " + number(gbps) + " → " + number(2 * gbps) + " Gbps per GPU in " + datacenter.label(), always([=](Plan &p) {
                           Datacenter &faster = p.cluster.datacenters[d];
                           faster.fabricGbpsPerGpu = 2 * gbps;
                           if (faster.fabricMeasuredGBps)
@@ -220,7 +220,7 @@ void addStorage(Parts &parts, const Plan &plan)
             if (hasEqualBefore(datacenter.pools, k))
                 continue;
             const Pool &pool = datacenter.pools[k];
-            const std::string key = datacenter.id + ":" + pool.id, where = " a node in " + datacenter.label() + (datacenter.pools.size() > 1 ? " (" + pool.id + ")" : "");
+            const std::string key = datacenter.id + ":" + pool.id, where = " per node in " + datacenter.label() + (datacenter.pools.size() > 1 ? " (" + pool.id + ")" : "");
             const auto twice = [&](const char *what, const std::string &verb, double now, auto apply) {
                 if (now > 0)
                     parts.add(parts.sites().distance(int(d)), std::string(what) + ":" + key, "2", "Drives " + verb + " " + number(now) + " → " + number(2 * now) + " GB/s" + where, always(apply));
@@ -231,7 +231,7 @@ void addStorage(Parts &parts, const Plan &plan)
             }
             if (usesHost && pool.host && pool.host->gbytesPerSecondPerGpu > 0) {
                 const double now = pool.host->gbytesPerSecondPerGpu;
-                parts.add(parts.sites().distance(int(d)), "host-link:" + key, "2", "Host memory " + number(now) + " → " + number(2 * now) + " GB/s a GPU" + (datacenter.pools.size() > 1 ? " in " + pool.id : ""),
+                parts.add(parts.sites().distance(int(d)), "host-link:" + key, "2", "Host memory " + number(now) + " → " + number(2 * now) + " GB/s per GPU" + (datacenter.pools.size() > 1 ? " in " + pool.id : ""),
                           always([=](Plan &p) { p.cluster.datacenters[d].pools[k].host->gbytesPerSecondPerGpu *= 2; }));
             }
         }

@@ -17,6 +17,7 @@ struct BreakdownEntry {
     const char *meaning;           // one sentence
     std::string where;             // where the timeline has it: "inside spans of forward and backward"
     double seconds = 0;
+    bool isInSpans = false;        // all of it or a part lies inside spans that bear another name
 };
 
 /// In the order in which they are listed; they add up to the iteration. What is 0 is listed too.

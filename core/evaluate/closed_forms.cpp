@@ -57,7 +57,7 @@ double inFlightOf(const FormPipeline &p, std::size_t stage)
 
 const char *toString(Bound bound)
 {
-    return bound == Bound::Compute ? "compute" : bound == Bound::Link ? "link" : "in flight";
+    return bound == Bound::Compute ? "compute" : bound == Bound::Link ? "link" : "pipeline depth";
 }
 
 FormTime gpipeTime(const FormPipeline &p)

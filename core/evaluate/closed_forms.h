@@ -27,7 +27,7 @@ struct FormPipeline {
 
 /// What one micro-batch more waits for.
 enum class Bound : unsigned char { Compute, Link, InFlight };
-[[nodiscard]] const char *toString(Bound bound);   // "compute", "link", "in flight"
+[[nodiscard]] const char *toString(Bound bound);   // "compute", "link", "pipeline depth"
 
 struct FormTime { double seconds = 0; Bound bound = Bound::Compute; };
 

@@ -48,8 +48,9 @@ public:
         addReplicas();
         addPlacement();
         addTensor();
-        addPipelines();
         addMicroBatch();
+        m_direct = m_candidates.size();
+        addPipelines();
         std::vector<Fix> fixes = thoseThatHelp();
         if (fixes.size() < kMostFixes)
             addRemoval(fixes);
@@ -155,26 +156,36 @@ private:
             add("Micro-batch " + std::to_string(m_plan.workload.microBatch / 2), [](Plan &p) { p.workload.microBatch /= 2; });
     }
 
-    /// Evaluated: what leaves much idle or cannot run is no fix.
+    /// Evaluated: what leaves much idle or cannot run is no fix. What answers the reason itself comes first, then the fastest
+    /// of the others; none that takes longer than the plan does now where there is a better one.
     std::vector<Fix> thoseThatHelp()
     {
-        std::vector<Fix> fixes;
+        struct Tried { Fix fix; bool isDirect; double seconds; };
+        std::vector<Tried> found;
         const std::size_t spans = std::max<std::size_t>(1, m_evaluation.metrics.spans);
         std::size_t tries = m_plan.cluster.datacenters.size() > kManyDatacenters ? kFewTries : kMostTries;
         tries = std::min<std::size_t>(tries, std::size_t(kMostFixTasks) / spans);
         EvaluationWorkspace workspace;
         for (Fix &fix : m_candidates) {
-            if (tries-- == 0 || fixes.size() == kMostFixes || m_search.footprints().stop().stop_requested())
+            if (tries-- == 0 || m_search.footprints().stop().stop_requested())
                 break;
-            const auto known = [&](const Fix &other) { return *other.plan == *fix.plan; };
-            const auto tried = evaluate(fix.plan, m_catalogue, workspace, m_search.footprints().stop(), {.keepTimeline = false, .offerFixes = false});
-            if (!tried || !(*tried)->metrics.iterationTime || isMuchIdle(**tried) || std::ranges::any_of(fixes, known))
+            const bool isDirect = std::size_t(&fix - m_candidates.data()) < m_direct;
+            const auto known = [&](const Tried &other) { return *other.fix.plan == *fix.plan || (isDirect && other.isDirect); };   // one answer is enough
+            if (std::ranges::any_of(found, known))
                 continue;
-            if (!(*tried)->feasible())
+            const auto tried = evaluate(fix.plan, m_catalogue, workspace, m_search.footprints().stop(), {.keepTimeline = false, .offerFixes = false});
+            if (!tried || !(*tried)->metrics.iterationTime || isMuchIdle(**tried) || !(*tried)->feasible())
                 continue;
             if (fix.label.empty())
                 fix.label = useLabel((*tried)->metrics.gpusUsed - m_evaluation.layout.gpusUsed);
-            fixes.push_back(std::move(fix));
+            found.push_back({std::move(fix), isDirect, *(*tried)->metrics.iterationTime});
+        }
+        std::ranges::stable_sort(found, {}, [](const Tried &t) { return std::pair(!t.isDirect, t.seconds); });
+        std::vector<Fix> fixes;
+        for (Tried &tried : found) {
+            const bool isSlower = tried.seconds > m_evaluation.metrics.iterationTime.value_or(0);
+            if (fixes.size() < kMostFixes && (tried.isDirect || fixes.empty() || !isSlower))
+                fixes.push_back(std::move(tried.fix));
         }
         return fixes;
     }
@@ -194,10 +205,11 @@ private:
             removed += idle->gpus;
             cluster = std::move(*next);
         }
-        if (removed == 0)
+        if (removed == 0 || removed == m_plan.cluster.gpus())
             return;
         Plan next = m_plan;
         next.cluster = std::move(cluster);
+        m_direct = 1;
         m_candidates = {{"Remove " + gpus(removed) + " that " + (removed == 1 ? "is" : "are") + " idle", std::make_shared<const Plan>(std::move(next))}};
         std::ranges::move(thoseThatHelp(), std::back_inserter(fixes));
     }
@@ -209,6 +221,7 @@ private:
     const Catalogue &m_catalogue;
     FixSearch &m_search;
     std::vector<Fix> m_candidates;
+    std::size_t m_direct = 0;      // of these, the first, answer the reason itself
 };
 
 } // namespace

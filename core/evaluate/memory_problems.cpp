@@ -20,7 +20,7 @@ std::vector<Fix> ladderFixes(const Workload &workload, Footprints &footprints)
     std::string label;
     for (const LadderStep &step : fitting.steps)
         label += (label.empty() ? "" : " + ") + step.name;
-    std::vector<Fix> fixes{{label + (fitting.isTight ? " (to the brim)" : ""), fitting.plan}};
+    std::vector<Fix> fixes{{label + (fitting.isTight ? " (" + plainText(100 * (1 - fitting.after.fill())) + " % headroom)" : ""), fitting.plan}};
     for (const Rung &rung : rungs(*workload.plan, workload.model, workload.stack)) {
         if (fixes.size() == kMostFixes)
             break;
@@ -42,7 +42,7 @@ void addGpuMemory(std::vector<Problem> &problems, const MemoryMetrics &memory, c
     Problem problem{Severity::Warning, stage + " fills more than 95 % of its GPUs: out of memory is likely", "memory", {}};
     if (!memory.fits) {
         problem.severity = Severity::Blocking;
-        problem.text = stage + " needs " + bytesText(double(fullest.device)) + " of " + bytesText(double(fullest.capacity)) + " a GPU, mostly "
+        problem.text = stage + " needs " + bytesText(double(fullest.device)) + " of " + bytesText(double(fullest.capacity)) + " per GPU, mostly "
             + fullest.parts.front().first;
     }
     if (search.offersFixes()) {
@@ -77,10 +77,10 @@ void addHostMemory(std::vector<Problem> &problems, const HostMemory &host, const
     const Pool &pool = workload.pool({host.datacenter, host.pool});
     const std::string where = "cluster.datacenters[" + std::to_string(host.datacenter) + "].pools[" + std::to_string(host.pool) + "].host.memory_gib";
     if (!host.isStated()) {
-        problems.push_back({Severity::Note, whatLeft(host) + " off the GPU take " + bytesText(host.total()) + " of host memory a node, taken as enough: say host.memory_gib of pool " + pool.id,
+        problems.push_back({Severity::Note, whatLeft(host) + " off the GPU take " + bytesText(host.total()) + " of host memory per node, taken as enough: say host.memory_gib of pool " + pool.id,
                             where, {}});
     } else if (!host.fits()) {
-        problems.push_back({Severity::Blocking, whatLeft(host) + " off the GPU need " + bytesText(host.total()) + " of host memory a node, and there are " + bytesText(host.capacity)
+        problems.push_back({Severity::Blocking, whatLeft(host) + " off the GPU need " + bytesText(host.total()) + " of host memory per node, and there are " + bytesText(host.capacity)
                                 + " in pool " + pool.id,
                             where, offerFixes ? hostFixes(workload, search.footprints()) : std::vector<Fix>{}});
         if (offerFixes)

@@ -82,7 +82,7 @@ std::string policySentence(const Plan &plan, const OffloadMetrics &offload)
             + (offload.layersSwapped == 1 ? " is swapped, " : " are swapped, ") + std::to_string(offload.layersRecomputed) + " computed again";
     if (offload.recompute > 0) {
         char seconds[48];
-        std::snprintf(seconds, sizeof seconds, "; %.3g s of an iteration compute again", offload.recompute);
+        std::snprintf(seconds, sizeof seconds, "; %.3g s per iteration recompute", offload.recompute);
         text += seconds;
     }
     return text;
@@ -131,13 +131,13 @@ void addEffect(std::vector<Problem> &problems, const Evaluation &evaluation, con
     else if (byRule && offload.bytesPerGpu == 0)
         problems.push_back({Severity::Note, "No activation can leave and be back in time: all stay on the GPU", "memory.activation_offload", {}});
     if (offload.bytesPerGpu > 0 && offload.activationPeakReduction < kLittle)
-        problems.push_back({Severity::Note, number(offload.bytesPerGpu * 1e-9) + " GB leave a GPU in an iteration, and its activations peak only "
+        problems.push_back({Severity::Note, number(offload.bytesPerGpu * 1e-9) + " GB leave a GPU per iteration, and its activations peak only "
                                 + percent(std::max(0.0, offload.activationPeakReduction)) + " lower",
                             "memory.activation_offload",
                             byRule ? with("Keep activations on the GPU", [](MemoryStrategy &m) { m.activationOffload = ActivationOffload::None; })
                                    : with("SSDTrain's rule", [](MemoryStrategy &m) { m.offloadPolicy = OffloadPolicy::SsdTrain; })});
     if (byRule && offload.stall > kWaits * evaluation.metrics.iterationTime.value_or(0) && plan.memory.offloadFraction)
-        problems.push_back({Severity::Warning, "Backward waits " + number(offload.stall) + " s of an iteration for what left the GPU", "memory.offload_fraction",
+        problems.push_back({Severity::Warning, "Backward waits " + number(offload.stall) + " s per iteration for what left the GPU", "memory.offload_fraction",
                             with("As much as hides: share auto", [](MemoryStrategy &m) { m.offloadFraction.reset(); })});
 }
 
@@ -160,7 +160,7 @@ void addWear(std::vector<Problem> &problems, const Evaluation &evaluation, const
     std::snprintf(text, sizeof text, "The drives last %.3g days and the training takes %.3g: %.2g sets of drives", life, *days, sets);
     std::string sentence = text;
     if (offload.ssdUsdPerGpu) {
-        std::snprintf(text, sizeof text, ", $%.3g a GPU, which the cost does not count", sets * *offload.ssdUsdPerGpu);
+        std::snprintf(text, sizeof text, ", $%.3g per GPU, which the cost does not count", sets * *offload.ssdUsdPerGpu);
         sentence += text;
     }
     problems.push_back({Severity::Warning, sentence, where, {}});

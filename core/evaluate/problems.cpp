@@ -157,7 +157,7 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
     if (shardExchange(plan, stack) == ShardExchange::Once && !refusesSharding(plan, stack))
         problems.push_back({Severity::Note,
                             std::string(p.zeroStage >= 3 ? "Gathered weights and gradients stay" : "Gradients stay") + " whole in this pipeline until the end of the iteration, also under "
-                                + zero + ". Three chunks a stage or more, interleaved, exchange them as they go",
+                                + zero + ". Three chunks per stage or more, interleaved, exchange them as they go",
                             "parallelism.virtual_pipeline", {}});
 }
 

@@ -73,9 +73,9 @@ private:
                 continue;
             const bool bbrHelps = m_plan.wan.congestion == CongestionControl::Cubic && link.lossRate <= builtinNetwork().wan.bbrLossThreshold;
             Problem problem{Severity::Warning,
-                            "Losses of " + text("%.3g %%", 100 * link.lossRate) + " leave a connection " + link.between[0] + "–" + link.between[1]
+                            "Losses of " + text("%.3g %%", 100 * link.lossRate) + " leave a connection " + nameOf(link)
                                 + text(" a window of %.3g MB: ", pair.window.value / 1e6)
-                                + text("%.0f connections reach %.3g Gbps a node pair", pair.connections, pair.rate.value * 8e-9)
+                                + text("%.0f connections reach %.3g Gbps per node pair", pair.connections, pair.rate.value * 8e-9)
                                 + (stopsShort(pair) ? text(" of %.3g; %.0f would fill it, more than auto opens", link.nodePairGbps, pair.toFill) : ""),
                             "cluster.wan_links[" + std::to_string(use.link) + "].loss_rate", {}};
             if (bbrHelps) {
@@ -88,6 +88,15 @@ private:
     }
 
     /// `auto` would have to open more connections than it does.
+    [[nodiscard]] std::string nameOf(const WanLink &link) const
+    {
+        const auto label = [&](const std::string &id) {
+            const int index = m_plan.cluster.indexOf(id);
+            return index < 0 ? id : m_plan.cluster.datacenters[std::size_t(index)].label();
+        };
+        return label(link.between[0]) + "–" + label(link.between[1]);
+    }
+
     [[nodiscard]] bool stopsShort(const Transport &pair) const { return !m_plan.wan.tcpConnections && pair.connections < pair.toFill; }
 
     /// Windows that hosts allow, not losses, leave a node pair short of its cap.
@@ -104,13 +113,13 @@ private:
             const double enough = std::ceil(link.nodePairGbps * link.rttMs / 8 / pair.connections * 100 * (1 - 1e-12)) / 100;
             Problem problem{Severity::Warning,
                             text("%.0f connections, the most that auto opens, with windows of %.3g MB reach ", pair.connections, pair.window.value / 1e6)
-                                + text("%.3g of %.3g Gbps a node pair ", pair.rate.value * 8e-9, link.nodePairGbps) + link.between[0] + "–" + link.between[1]
+                                + text("%.3g of %.3g Gbps per node pair ", pair.rate.value * 8e-9, link.nodePairGbps) + nameOf(link)
                                 + text(": %.0f would fill it, or windows of %.4g MB", pair.toFill, enough),
                             "cluster.wan_links[" + std::to_string(use.link) + "].tcp_window_mb", {}};
             if (link.cloud.empty()) {   // else the window is the provider's
                 Plan next = m_plan;
                 next.cluster.wanLinks[index].tcpWindowMb = enough;
-                problem.fixes.push_back({text("Keep %.4g MB of each connection under way", enough), std::make_shared<const Plan>(std::move(next))});
+                problem.fixes.push_back({text("TCP window %.4g MB", enough), std::make_shared<const Plan>(std::move(next))});
             }
             m_problems.push_back(std::move(problem));
         }
@@ -209,7 +218,7 @@ private:
             note("wan.activation_bits", "No stage boundary crosses datacenters: there is nothing to compress");
         else
             note("wan.activation_bits", "Activations in " + text("%.0f instead of %.0f bits", bits.wire, bits.own) + " change what is learned. They "
-                     + verdict(saved, paid, "a micro-batch and direction"));
+                     + verdict(saved, paid, "per micro-batch and direction"));
     }
 
     void addGradientBits()
@@ -234,7 +243,7 @@ private:
             note("wan.gradient_bits", "Gradients are reduced in no more bits than that: nothing is compressed");
         else
             note("wan.gradient_bits", "Gradients in " + counted(*m_plan.wan.gradientBits, "bit") + " between datacenters change what is learned. They "
-                     + verdict(before - transfer, with.recode, "an iteration"));
+                     + verdict(before - transfer, with.recode, "per iteration"));
     }
 
     std::vector<Problem> &m_problems;

@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// How far a plan is: it does not fit, it fits to the brim, it fits with room to spare.
+/// How far a plan is: it does not fit, it fits with little headroom, it fits with room to spare.
 enum class Fit : std::uint8_t { No, Brim, Room };
 [[nodiscard]] Fit fitOf(const Footprint &size);
 

@@ -15,9 +15,10 @@ namespace trainyard {
 
 namespace {
 
-std::string ofGpu(const Footprint &size) { return bytesText(double(size.device)) + " of " + bytesText(double(size.capacity)) + " a GPU"; }
-std::string ofNode(const Footprint &size) { return bytesText(double(size.host)) + " of " + bytesText(double(size.hostCapacity)) + " of host memory a node"; }
-std::string percent(const Footprint &size) { return std::to_string(std::lround(100 * size.fill())) + " %"; }
+std::string ofGpu(const Footprint &size) { return bytesText(double(size.device)) + " of " + bytesText(double(size.capacity)) + " per GPU"; }
+std::string ofNode(const Footprint &size) { return bytesText(double(size.host)) + " of " + bytesText(double(size.hostCapacity)) + " of host memory per node"; }
+/// "2.5 % headroom": what the fullest GPU has left.
+std::string headroom(const Footprint &size) { return plainText(100 * std::max(0.0, 1 - size.fill())) + " % headroom"; }
 std::string counted(std::size_t steps) { return std::to_string(steps) + (steps == 1 ? " step" : " steps"); }
 
 std::string timeText(const LadderStep &step)
@@ -34,11 +35,11 @@ std::string timeText(const LadderStep &step)
     return text + (std::abs(change) < 0.05 ? ", as before" : std::string(", ") + words);
 }
 
-/// "…: frees 23 GB a GPU; the iteration takes 1.5 s, 3 % longer (…). Changes: …" or, without a time, what is paid in words.
+/// "…: frees 23 GB per GPU; the iteration takes 1.5 s, 3 % longer (…). Changes: …" or, without a time, what is paid in words.
 std::string sentenceOf(const LadderStep &step, const std::string &price, std::int64_t hostFreed)
 {
     std::string text = step.name + ": frees "
-        + (step.freed > 0 || hostFreed <= 0 ? bytesText(double(step.freed)) + " a GPU" : bytesText(double(hostFreed)) + " of host memory a node");
+        + (step.freed > 0 || hostFreed <= 0 ? bytesText(double(step.freed)) + " per GPU" : bytesText(double(hostFreed)) + " of host memory per node");
     text += step.iterationTime ? timeText(step) + " (" + price + ")" : "; costs: " + price;
     for (std::size_t i = 0; i < step.changes.size(); ++i)
         text += (i == 0 ? ". Changes: " : "; ") + step.changes[i];
@@ -153,12 +154,12 @@ private:
             return closest();
         if (before.capacity == 0)
             return count == 0 ? "The plan fits" : "Fits after " + counted(count) + ": " + ofGpu(after);
-        const std::string brim = m_fitting.isTight ? ". That is " + percent(after) + ", and out of memory is likely: no step of the ladder stays below 95 %" : "";
+        const std::string tight = m_fitting.isTight ? ". With " + headroom(after) + " out of memory is likely: no step of the ladder leaves 5 %" : "";
         if (count == 0)
-            return "The plan fits: " + ofGpu(before) + brim;
+            return "The plan fits: " + ofGpu(before) + tight;
         if (before.fits)
-            return "The plan fits, but to the brim: " + ofGpu(before) + ". " + counted(count) + (count == 1 ? " leaves" : " leave") + " room: " + ofGpu(after);
-        return "Fits after " + counted(count) + ": " + ofGpu(after) + brim;
+            return "The plan fits with " + headroom(before) + ": " + ofGpu(before) + ". " + counted(count) + (count == 1 ? " leaves" : " leave") + " more: " + ofGpu(after);
+        return "Fits after " + counted(count) + ": " + ofGpu(after) + tight;
     }
 
     [[nodiscard]] std::string closest() const

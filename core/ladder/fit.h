@@ -19,7 +19,7 @@ namespace trainyard {
 
 struct LadderStep {
     std::string id, name;          // of the rung
-    std::string sentence;          // "Shard optimizer states (ZeRO-1): frees 23.1 GB a GPU; the iteration takes 1.42 s, as before (…)"
+    std::string sentence;          // "Shard optimizer states (ZeRO-1): frees 23.1 GB per GPU; the iteration takes 1.42 s, as before (…)"
     PlanPtr plan;                  // with this step and those before it
     std::int64_t freed = 0;        // bytes on the fullest GPU
     std::int64_t device = 0, capacity = 0;   // of it, after the step

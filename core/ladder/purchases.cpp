@@ -92,7 +92,7 @@ std::string capitalised(std::string text)
 std::string sentenceOf(const Purchase &offer)
 {
     char text[128];
-    std::snprintf(text, sizeof text, ": %.3g %% more tokens a second, %.3g of %.3g GB", 100 * offer.gain, double(offer.device) / 1e9,
+    std::snprintf(text, sizeof text, ": %.3g %% more tokens per second, %.3g of %.3g GB", 100 * offer.gain, double(offer.device) / 1e9,
                   double(offer.capacity) / 1e9);
     return capitalised(offer.label) + text;
 }

@@ -16,7 +16,7 @@ namespace trainyard {
 
 struct Purchase {
     std::string label;             // "micro-batch 4, 2 stages"
-    std::string sentence;          // "Micro-batch 4, 2 stages: 13 % more tokens a second, 71.2 of 80 GB"
+    std::string sentence;          // "Micro-batch 4, 2 stages: 13 % more tokens per second, 71.2 of 80 GB"
     PlanPtr plan;
     double gain = 0;               // of tokens a second: 0.13
     double tokensPerSecond = 0;

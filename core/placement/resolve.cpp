@@ -87,7 +87,7 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
     if (const int virtualStages = stagesInChain(chunkPlacement(plan.schedule), p.pipeline, chunksPerStage(plan)); model.layers + 2 < virtualStages)
         errors.push_back({ErrorCode::BadValue, "parallelism.pipeline",
                           std::to_string(virtualStages) + " virtual stages for " + std::to_string(model.layers) + " layers",
-                          "at most one virtual stage a layer, and one each for embedding and head"});
+                          "at most one virtual stage per layer, and one each for embedding and head"});
     if (model.isMoe() && p.data && (std::int64_t(p.tensor) * p.context * *p.data) % (std::int64_t(p.expert) * p.expertTensor) != 0)
         errors.push_back({ErrorCode::BadValue, "parallelism.expert",
                           "expert x expert_tensor = " + std::to_string(p.expert * p.expertTensor) + " does not divide the "
@@ -118,7 +118,7 @@ void checkMeasuredFabric(const Workload &workload, Errors &errors)
             nominal = datacenters[d].fabricGbpsPerGpu || !gpu ? nominal : std::max(nominal, gpu->fabricGbps / 8);
         if (nominal > 0 && datacenters[d].fabricMeasuredGBps.value_or(0) > nominal)
             errors.push_back({ErrorCode::BadValue, "cluster.datacenters[" + std::to_string(d) + "].fabric_measured_gbytes_per_s",
-                              shortNumber(*datacenters[d].fabricMeasuredGBps) + " GB/s a GPU measured where its NIC carries "
+                              shortNumber(*datacenters[d].fabricMeasuredGBps) + " GB/s per GPU measured where its NIC carries "
                                   + shortNumber(nominal) + " GB/s (fabric_gbps_per_gpu / 8)",
                               "at most " + shortNumber(nominal) + "; a busbw over whole nodes is that of all GPUs of a node: divide by them"});
     }

@@ -63,7 +63,7 @@ void describe(V &v, std::type_identity<Datacenter>)
     v.value(Key { .name = "latitude", .doc = "Degrees north, for the map", .min = -90, .max = 90 }, &Datacenter::latitude);
     v.value(Key { .name = "longitude", .doc = "Degrees east, for the map", .min = -180, .max = 180 }, &Datacenter::longitude);
     v.value(Key { .name = "fabric_gbps_per_gpu", .doc = "NIC bandwidth per GPU and direction, 10^9 bits/s; default: the GPU's catalogue entry", .max = 1e6, .aboveMin = true }, &Datacenter::fabricGbpsPerGpu);
-    v.value(Key { .name = "fabric_measured_gbytes_per_s", .doc = "Rate of one GPU in large collectives between nodes as measured, 10^9 bytes/s: the busbw of nccl-tests over one GPU a node, or over whole nodes divided by the GPUs of a node; default: the usual share of the nominal rate", .max = 1e5, .aboveMin = true }, &Datacenter::fabricMeasuredGBps);
+    v.value(Key { .name = "fabric_measured_gbytes_per_s", .doc = "Rate of one GPU in large collectives between nodes as measured, 10^9 bytes/s: the busbw of nccl-tests over one GPU per node, or over whole nodes divided by the GPUs of a node; default: the usual share of the nominal rate", .max = 1e5, .aboveMin = true }, &Datacenter::fabricMeasuredGBps);
     v.value(Key { .name = "fabric", .doc = "Network between the nodes: rdma (InfiniBand, RoCE), or tcp over a cloud's Ethernet" }, &Datacenter::fabric);
     v.value(Key { .name = "usd_per_kwh", .doc = "Electricity price, USD/kWh", .max = 1e3 }, &Datacenter::usdPerKwh);
     v.value(Key { .name = "kg_co2_per_kwh", .doc = "Carbon intensity of the electricity, kg CO2/kWh", .max = 1e2 }, &Datacenter::kgCo2PerKwh);
@@ -113,7 +113,7 @@ void describe(V &v, std::type_identity<Parallelism>)
     v.value(Key { .name = "context", .doc = "Context-parallel degree", .min = 1, .max = 1024 }, &Parallelism::context);
     v.value(Key { .name = "expert", .doc = "Expert-parallel degree", .min = 1, .max = 4096 }, &Parallelism::expert);
     v.value(Key { .name = "expert_tensor", .doc = "Tensor-parallel degree of the experts", .min = 1, .max = 1024 }, &Parallelism::expertTensor);
-    v.value(Key { .name = "virtual_pipeline", .doc = "Model chunks a stage holds", .min = 1, .max = 1024 }, &Parallelism::virtualPipeline);
+    v.value(Key { .name = "virtual_pipeline", .doc = "Model chunks per stage", .min = 1, .max = 1024 }, &Parallelism::virtualPipeline);
     v.value(Key { .name = "token_slices", .doc = "Pieces of a sequence that follow each other down the pipeline, under terapipe", .min = 1, .max = 1024 }, &Parallelism::tokenSlices);
     v.value(Key { .name = "sequence_parallel", .doc = "Split norms and dropout over the tensor group; default: tensor > 1" }, &Parallelism::sequenceParallel);
     v.value(Key { .name = "zero_stage", .doc = "Sharding over data-parallel ranks: 0 none, 1 optimizer, 2 and gradients, 3 and parameters", .max = 3 }, &Parallelism::zeroStage);
@@ -157,7 +157,7 @@ void describe(V &v, std::type_identity<MemoryStrategy>)
 template <class V>
 void describe(V &v, std::type_identity<WanStrategy>)
 {
-    v.automatic(Key { .name = "tcp_connections", .doc = "TCP connections of a node pair; auto: as many as fill it, up to a limit", .min = 1, .max = 1e6, .always = true }, &WanStrategy::tcpConnections);
+    v.automatic(Key { .name = "tcp_connections", .doc = "TCP connections per node pair; auto: as many as fill it, up to a limit", .min = 1, .max = 1e6, .always = true }, &WanStrategy::tcpConnections);
     v.value(Key { .name = "congestion_control", .doc = "Of the TCP connections: cubic slows down at each loss, bbr does not" }, &WanStrategy::congestion);
     v.value(Key { .name = "sharing", .doc = "Pipelines use their own node pairs, or take turns on all pairs of the cell", .always = true }, &WanStrategy::sharing);
     v.automatic(Key { .name = "cell", .doc = "Pipelines of one cell; auto: WAN time / forward time, rounded", .min = 1, .max = 1e6 }, &WanStrategy::cell);

@@ -112,7 +112,7 @@ Json bubbleFillSchema()
     Json fill = object({ { "accepted", Count, "Requests served in bubbles" }, { "rejected", Count, "Requests turned away" },
         { "groups", Count, "Inference pipelines beside training" }, { "gpus", Count, "GPUs that they span" },
         { "filled_fraction", Number, "Share of the GPUs' idle time that was filled" },
-        { "prefill_tokens_per_s", Number, "Prompt tokens a second" },
+        { "prefill_tokens_per_s", Number, "Prompt tokens per second" },
         { "dedicated_ttft_ms", Number, "Mean prefill of the accepted prompts on one GPU that does nothing else" },
         { "ttft_inflation", Number, "Median time to first token over that" },
         { "memory_bytes_per_gpu", Count, "Weights, keys and values beside training" },
@@ -130,7 +130,7 @@ Json layoutSchema()
 {
     using enum Kind;
     Json layout = object({ { "mode", Text, "pipeline-across or data-across" },
-        { "data_parallel", Count, "Replicas that are seated; 0 where nothing is" } });
+        { "data_parallel", Count, "Replicas that are placed; 0 where nothing is" } });
     layout["description"] = "Who sits where";
     layout["properties"]["pipeline_classes"] = list(object({ { "pipelines", Count, "Pipelines that are alike" },
         { "micro_batches", Count, "Of each of them" }, { "datacenter_per_stage", Texts, "By id" } }));
@@ -143,9 +143,9 @@ Json topSchema()
 {
     using enum Kind;
     return object({ { "name", Text, "Name of the plan" }, { "iteration_time_s", Number, "First task to the end of the last update" },
-        { "tokens_per_s", Number, "Training tokens a second" },
+        { "tokens_per_s", Number, "Training tokens per second" },
         { "tokens_per_s_per_gpu", Number, "Per GPU used" },
-        { "model_tflops_per_gpu", Number, "Model FLOPs, without recompute, 10^12 a second per GPU used" },
+        { "model_tflops_per_gpu", Number, "Model FLOPs, without recompute, 10^12 per second per GPU used" },
         { "mfu", Number, "Model FLOPs / peak of the precision" }, { "hfu", Number, "The same with recompute" },
         { "gpus_used", Count, "GPUs that hold a stage" }, { "gpus_total", Count, "GPUs of the cluster" },
         { "feasible", Flag, "Whether the plan can run" },

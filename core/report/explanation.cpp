@@ -166,18 +166,47 @@ std::vector<PartEffect> ranked(std::vector<PartEffect> parts)
     return parts;
 }
 
+std::string reasonText(const PartEffect &part)
+{
+    return (part.feasible ? "" : part.because.empty() ? "not feasible" : "not feasible: ") + part.because;
+}
+
+/// What each fix of a problem would do.
+std::string fixesTable(const Evaluation &evaluation, const std::vector<PartEffect> &fixes)
+{
+    if (fixes.empty())
+        return {};
+    const double now = evaluation.metrics.iterationTime.value_or(0);
+    using enum TextTable::Align;
+    TextTable table({Left, Right, Right, Left}, {"fixes of its problems", "iteration", "change", "because"});
+    for (const PartEffect &fix : fixes)
+        table.add({fix.label, secondsText(fix.iterationTime), now > 0 ? changeText(now, fix.iterationTime) : "", reasonText(fix)});
+    return "\n" + table.text();
+}
+
+Json effectsJson(const std::vector<PartEffect> &effects, double now)
+{
+    Json list = Json::array();
+    for (const PartEffect &effect : effects) {
+        list.push_back({{"id", effect.id}, {"label", effect.label}, {"iteration_time_s", finite(effect.iterationTime)},
+                        {"change", now > 0 ? finite(effect.iterationTime / now - 1) : Json(nullptr)}, {"feasible", effect.feasible},
+                        {"because", effect.because.empty() ? Json(nullptr) : Json(effect.because)}});
+    }
+    return list;
+}
+
 std::string partsTable(const Evaluation &evaluation, const std::vector<PartEffect> &parts, std::size_t leftOut)
 {
     const double now = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
-    TextTable table({Left, Right, Right, Left}, {"what a better part would buy", "iteration", "change", ""});
+    TextTable table({Left, Right, Right, Left}, {"what a better part would buy", "iteration", "change", "because"});
     bool hasAny = false;
     for (const PartEffect &part : parts) {
         // Below a tenth of a percent a part buys nothing that anyone would pay for.
         if (part.iterationTime > now * 0.999)
             continue;
         hasAny = true;
-        table.add({part.label, secondsText(part.iterationTime), changeText(now, part.iterationTime), part.feasible ? "" : "not feasible"});
+        table.add({part.label, secondsText(part.iterationTime), changeText(now, part.iterationTime), reasonText(part)});
     }
     std::string text = hasAny ? "\n" + table.text() : std::string();
     if (leftOut > 0)
@@ -194,7 +223,7 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
     if (!datacenters.empty())
         datacenters.insert(0, "\n");
     if (evaluation.timeline.isEmpty())
-        return (evaluation.layout.unseated.empty() ? "Nothing was simulated.\n" : evaluation.layout.unseated + "\n") + datacenters;
+        return (evaluation.layout.unseated.empty() ? "Nothing was simulated.\n" : evaluation.layout.unseated + "\n") + fixesTable(evaluation, effects.fixes) + datacenters;
     const double total = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
     TextTable breakdown({Left, Right, Right, Left}, {"of " + secondsText(total) + ", slowest pipeline", "time", "share", "in the timeline"});
@@ -203,7 +232,7 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
             breakdown.add({entry.label, secondsText(entry.seconds), percentText(entry.seconds / total), entry.where});
     }
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
-        + memoryTable(evaluation) + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + datacenters;
+        + memoryTable(evaluation) + fixesTable(evaluation, effects.fixes) + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + datacenters;
 }
 
 std::string explanationJson(const Evaluation &evaluation, PartEffects effects, const Selection *selection)
@@ -221,12 +250,8 @@ std::string explanationJson(const Evaluation &evaluation, PartEffects effects, c
     }
     json["memory"] = memoryJson(evaluation);
     const double now = evaluation.metrics.iterationTime.value_or(0);
-    json["better_parts"] = Json::array();
-    for (const PartEffect &part : ranked(std::move(effects.parts))) {
-        json["better_parts"].push_back({{"id", part.id}, {"label", part.label}, {"iteration_time_s", finite(part.iterationTime)},
-                                        {"change", now > 0 ? finite(part.iterationTime / now - 1) : Json(nullptr)},
-                                        {"feasible", part.feasible}});
-    }
+    json["better_parts"] = effectsJson(ranked(std::move(effects.parts)), now);
+    json["fixes"] = effectsJson(effects.fixes, now);
     json["better_parts_left_out"] = effects.leftOut;
     json["datacenter_selection"] = selection ? selectionObject(*selection) : Json(nullptr);
     return dumped(json);

@@ -13,13 +13,15 @@ namespace trainyard {
 
 /// The iteration with one part bettered (evaluate/alternatives.h), as someone evaluated it.
 struct PartEffect {
-    std::string id, label;         // "link:oregon-iowa:pair", "+1 Gbps a node pair, Oregon–Iowa"
+    std::string id, label;         // "link:oregon-iowa:pair", "+1 Gbps per node pair, Oregon–Iowa"
     double iterationTime = 0;      // seconds
     bool feasible = true;
+    std::string because;           // what makes the difference (because.h)
 };
 
 struct PartEffects {
     std::vector<PartEffect> parts;
+    std::vector<PartEffect> fixes; // of the plan's problems, in their order: the label is the fix's
     std::size_t leftOut = 0;       // further parts that nobody evaluated
 };
 

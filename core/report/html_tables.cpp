@@ -93,13 +93,13 @@ std::string linkTable(const Evaluation &evaluation)
 {
     if (evaluation.metrics.wanLinks.empty())
         return {};
-    std::string html = "<table>" + headings({"link", "round trip", "capacity", "per iteration, there", "back", "use", "connections per node pair", "a node pair reaches"});
+    std::string html = "<table>" + headings({"link", "round trip", "capacity", "per iteration, there", "back", "use", "bound by", "connections per node pair", "per node pair"});
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
         const bool isUsed = use.tcpConnections > 0;
         html += "<tr>" + cell(link.between[0] + " \u2013 " + link.between[1]) + cell(plainText(link.rttMs) + " ms")
             + cell(plainText(link.capacityGbps) + " Gbps") + cell(bytesText(use.bytes[0])) + cell(bytesText(use.bytes[1]))
-            + cell(percentText(use.utilization)) + cell(isUsed ? std::to_string(use.tcpConnections) : "\u2013")
+            + cell(percentText(use.usableUtilization)) + cell(toString(use.limit)) + cell(isUsed ? std::to_string(use.tcpConnections) : "\u2013")
             + cell(isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013") + "</tr>";
     }
     return html + "</table>";

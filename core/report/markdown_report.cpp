@@ -53,11 +53,11 @@ void addLinks(std::string &text, const Evaluation &evaluation)
 {
     if (evaluation.metrics.wanLinks.empty())
         return;
-    text += "\n### WAN links\n\n| link | an iteration | use | connections |\n|---|---:|---:|---:|\n";
+    text += "\n### WAN links\n\n| link | per iteration | use | bound by | connections |\n|---|---:|---:|---|---:|\n";
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const auto &between = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link)).between;
         text += "| " + markdownText(between[0]) + " \u2013 " + markdownText(between[1]) + " | " + bytesText(use.totalBytes()) + " | "
-            + percentText(use.utilization) + " | " + (use.tcpConnections > 0 ? std::to_string(use.tcpConnections) : "\u2013") + " |\n";
+            + percentText(use.usableUtilization) + " | " + toString(use.limit) + " | " + (use.tcpConnections > 0 ? std::to_string(use.tcpConnections) : "\u2013") + " |\n";
     }
 }
 

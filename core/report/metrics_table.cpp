@@ -68,12 +68,12 @@ std::string wanPart(const Evaluation &evaluation)
 {
     if (evaluation.metrics.wanLinks.empty())
         return {};
-    TextTable table({Align::Left, Align::Right, Align::Right, Align::Right, Align::Right},
-                    {"WAN link", "an iteration", "use", "connections", "a node pair"});
+    TextTable table({Align::Left, Align::Right, Align::Right, Align::Left, Align::Right, Align::Right},
+                    {"WAN link", "per iteration", "use", "bound by", "connections", "per node pair"});
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
         const bool isUsed = use.tcpConnections > 0;
-        table.add({link.between[0] + " \u2013 " + link.between[1], bytesText(use.totalBytes()), percentText(use.utilization),
+        table.add({link.between[0] + " \u2013 " + link.between[1], bytesText(use.totalBytes()), percentText(use.usableUtilization), toString(use.limit),
                    isUsed ? std::to_string(use.tcpConnections) : "\u2013",
                    isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013"});
     }

@@ -32,7 +32,7 @@ std::string rokTable(const RokCurve &curve)
 {
     using enum TextTable::Align;
     TextTable table({Left, Right, Right, Right, Right, Right, Right, Left},
-                    {"activations", "micro-batch", "at their peak", "TFLOP/s a GPU", "iteration", "waits", "on device", ""});
+                    {"activations", "micro-batch", "at their peak", "TFLOP/s per GPU", "iteration", "waits", "on device", ""});
     for (const RokPoint &point : curve.points)
         table.add({toString(point.way), std::to_string(point.microBatch), bytesText(point.activationPeak), plainText(point.tflopsPerGpu),
                    secondsText(point.iterationTime), secondsText(point.stall), bytesText(double(point.device)), remark(point)});

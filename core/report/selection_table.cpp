@@ -49,7 +49,7 @@ std::string selectionTable(const Selection &selection)
         return {};
     using enum TextTable::Align;
     TextTable table({Left, Right, Right, Right, Right, Right, Right, Left, Left},
-                    {"datacenters and their stages", "cells", "micro-batches", "iteration", "sequences/s", "$/Mtok, used GPUs", "egress $/Mtok", "waits for", ""});
+                    {"datacenters and their stages", "cells", "micro-batches", "iteration", "sequences/s", "$/Mtok, used GPUs", "egress $/Mtok", "bound by", ""});
     std::vector<const SelectionOption *> rows;
     for (const SelectionOption &option : selection.options)
         rows.push_back(&option);
@@ -63,7 +63,7 @@ std::string selectionTable(const Selection &selection)
                    toString(option.bound), marks(option)});
     }
     std::string text = table.text();
-    text += "waits for: what one more micro-batch would wait for: a stage's compute, a link, or, \"in flight\", until a stage that holds as many\n"
+    text += "bound by: what one more micro-batch would wait for: a stage's compute, a link, or, \"pipeline depth\", until a stage that holds as many\n"
             "micro-batches as it may has finished one of them\n";
     text += searchText(selection) + "\n";
     for (const std::string &remark : selection.remarks)

@@ -107,7 +107,7 @@ Expected<void> checkMicroBatches(const ScheduleShape &shape, const char *name, b
         return {};
     return std::unexpected(wrongShape("workload.global_batch",
                                       "gives " + std::to_string(shape.microBatches) + " micro-batches to each pipeline; " + name + " of "
-                                          + std::to_string(shape.devices) + " stages needs at least two a stage"
+                                          + std::to_string(shape.devices) + " stages needs at least two per stage"
                                           + (needsEven ? ", and an even number" : ""),
                                       std::to_string(std::max(least, shape.microBatches + shape.microBatches % 2)) + " micro-batches"));
 }

@@ -151,7 +151,7 @@ Expected<void> checkOneChunk(const ScheduleShape &shape, const char *schedule)
     if (shape.chunks == 1)
         return {};
     return std::unexpected(badValue("parallelism.virtual_pipeline",
-                                    "is " + std::to_string(shape.chunks) + " under " + schedule + ", which has one chunk a stage",
+                                    "is " + std::to_string(shape.chunks) + " under " + schedule + ", which has one chunk per stage",
                                     "1, or schedule interleaved or breadth-first"));
 }
 

@@ -182,7 +182,7 @@ Expected<void> checkTwoChunks(const ScheduleShape &shape, const char *schedule)
     if (shape.chunks == 2)
         return {};
     return std::unexpected(Error{ErrorCode::BadValue, "parallelism.virtual_pipeline",
-                                 "is " + std::to_string(shape.chunks) + " under " + schedule + ", which has two chunks a stage", "2"});
+                                 "is " + std::to_string(shape.chunks) + " under " + schedule + ", which has two chunks per stage", "2"});
 }
 
 Expected<Program> zbV(const ScheduleShape &shape, const ScheduleTimes &times)

@@ -58,6 +58,7 @@ class EffectsTest : public QObject {
 private:
     std::atomic<int> m_evaluations = 0;
     std::atomic<bool> m_onGuiThread = false;
+    std::atomic<int> m_searches = 0;
     bool m_slow = false;
 
     StrategyEffects::Evaluate evaluation()
@@ -65,8 +66,9 @@ private:
         QThread *gui = QThread::currentThread();
         return [this, gui](const PlanPtr &p, const Catalogue &, EvaluationWorkspace &, const std::stop_token &, EvaluateOptions options) {
             ++m_evaluations;
-            if (QThread::currentThread() == gui || options.keepTimeline || options.offerFixes)
+            if (QThread::currentThread() == gui || options.keepTimeline)
                 m_onGuiThread = true;
+            m_searches += options.offerFixes;
             if (m_slow)
                 QThread::msleep(5);
             return rules(p);
@@ -89,6 +91,7 @@ private slots:
     {
         m_evaluations = 0;
         m_onGuiThread = false;
+        m_searches = 0;
         m_slow = false;
     }
 
@@ -101,6 +104,7 @@ private slots:
         const EffectTablePtr table = complete(spy);
         QVERIFY(table);
         QVERIFY(!m_onGuiThread);
+        QCOMPARE(m_searches.load(), 1);    // fixes are looked for once, for the plan itself
         QCOMPARE(table->plan, p);
         QCOMPARE(*table->iterationTime, 10.0);
         for (const Alternative &a : strategyAlternatives(*p, builtinCatalogue()))
@@ -121,6 +125,7 @@ private slots:
         QVERIFY(!large.fits && !large.feasible);
         QCOMPARE(large.memoryBytes, 90e9);
         QCOMPARE(large.reason, std::string("Stage 1 does not fit."));
+        QCOMPARE(large.because, std::string("does not fit"));
         const Effect &zero3 = table->strategies.at("zero=3");
         QVERIFY(!zero3.iterationTime && !zero3.feasible);
         QCOMPARE(zero3.reason, std::string("no such thing here"));

@@ -3,6 +3,7 @@
 
 #include "core/evaluate/breakdown_entries.h"
 #include "models/text/format.h"
+#include "views/export/panel_picture.h"
 #include "views/theme/theme.h"
 
 #include <QApplication>
@@ -56,10 +57,9 @@ std::vector<BreakdownBar::Part> partsOf(const Breakdown &b)
 {
     std::vector<BreakdownBar::Part> parts;
     for (const BreakdownEntry &entry : breakdownEntries(b))
-        parts.push_back({QString::fromLatin1(entry.label), QObject::tr("%1. In the timeline: %2.").arg(QString::fromLatin1(entry.meaning), QString::fromStdString(entry.where)),
-                         entry.seconds, colorOf(entry.key)});
+        parts.push_back({QString::fromLatin1(entry.label), QString::fromLatin1(entry.meaning) + u'.', QString::fromStdString(entry.where), entry.isInSpans, entry.seconds, colorOf(entry.key)});
     // Slivers share one entry, so that the legend names what matters and the bar still adds up.
-    BreakdownBar::Part rest{QObject::tr("other"), {}, 0, work<WorkKind::Overhead>};
+    BreakdownBar::Part rest{QObject::tr("other"), {}, {}, false, 0, work<WorkKind::ParameterGather>};
     QStringList small;
     for (const BreakdownBar::Part &part : parts) {
         if (part.seconds > 0 && part.seconds < kSliver * b.total()) {
@@ -68,10 +68,17 @@ std::vector<BreakdownBar::Part> partsOf(const Breakdown &b)
         }
     }
     std::erase_if(parts, [&](const BreakdownBar::Part &p) { return p.seconds < kSliver * b.total() || p.seconds <= 0; });
+    const auto bubble = std::ranges::find(parts, QStringLiteral("bubble"), &BreakdownBar::Part::name);
     rest.meaning = small.join(QStringLiteral(", "));
     if (rest.seconds > 0)
-        parts.push_back(rest);
+        parts.insert(bubble, rest);            // what is idle comes last
     return parts;
+}
+
+/// "tensor parallel 596 ms (in spans)": no row of the timeline shows it by that name.
+QString labelOf(const BreakdownBar::Part &part)
+{
+    return part.name + u' ' + formatSeconds(part.seconds) + (part.isInSpans ? QObject::tr(" (in spans)") : QString());
 }
 
 } // namespace
@@ -89,7 +96,7 @@ void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown)
     QStringList words;
     m_labelWidths.clear();
     for (const Part &part : m_parts)
-        m_labelWidths.push_back(kSwatch + 5 + fontMetrics().horizontalAdvance(part.name + u' ' + formatSeconds(part.seconds)));
+        m_labelWidths.push_back(kSwatch + 5 + fontMetrics().horizontalAdvance(labelOf(part)));
     for (const Part &part : m_parts)
         words << QStringLiteral("%1 %2").arg(part.name, formatSeconds(part.seconds));
     setAccessibleName(tr("Where the iteration goes: %1").arg(words.join(QStringLiteral(", "))));
@@ -105,9 +112,9 @@ void BreakdownBar::setDimmed(bool dimmed)
 
 QString BreakdownBar::toTsv() const
 {
-    QString text = tr("part\tseconds\n");
+    QString text = tr("part\tseconds\tin the timeline\n");
     for (const Part &part : m_parts)
-        text += part.name + u'\t' + QString::number(part.seconds, 'g', 9) + u'\n';
+        text += part.name + u'\t' + QString::number(part.seconds, 'g', 9) + u'\t' + part.where + u'\n';
     return text;
 }
 
@@ -181,12 +188,12 @@ void BreakdownBar::paintEvent(QPaintEvent *)
     painter.setClipping(false);
     for (const Label &label : legend(width())) {
         const QRect swatch(label.rect.left(), label.rect.center().y() - kSwatch / 2 + 1, kSwatch, kSwatch);
-        painter.setPen(Qt::NoPen);
+        painter.setPen(label.part->color == idle ? QPen(theme().textFaint) : QPen(Qt::NoPen));   // as dark as the panel, or as light
         painter.setBrush(label.part->color());
         painter.drawRoundedRect(swatch, 2, 2);
         painter.setPen(theme().textMuted);
         painter.drawText(label.rect.adjusted(kSwatch + 5, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                         label.part->name + u' ' + formatSeconds(label.part->seconds));
+                         labelOf(*label.part));
     }
 }
 
@@ -200,7 +207,8 @@ bool BreakdownBar::event(QEvent *event)
     for (const Part &p : m_parts)
         total += p.seconds;
     if (part)
-        QToolTip::showText(help->globalPos(), QStringLiteral("<b>%1 %2 · %3</b><br>%4").arg(part->name, formatSeconds(part->seconds), formatPercent(part->seconds / total), part->meaning), this);
+        QToolTip::showText(help->globalPos(), QStringLiteral("<b>%1 %2 · %3</b><br>%4").arg(part->name, formatSeconds(part->seconds), formatPercent(part->seconds / total), part->meaning)
+                               + (part->where.isEmpty() ? QString() : tr("<br>In the timeline: %1.").arg(part->where)), this);
     else
         QToolTip::hideText();
     return true;
@@ -211,6 +219,7 @@ void BreakdownBar::contextMenuEvent(QContextMenuEvent *event)
     auto *menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    addPictureActions(*menu, this, QStringLiteral("breakdown"));
     menu->popup(event->globalPos());
 }
 

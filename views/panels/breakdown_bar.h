@@ -17,6 +17,8 @@ class BreakdownBar : public QWidget {
 public:
     struct Part {
         QString name, meaning;
+        QString where;             // in the timeline
+        bool isInSpans = false;
         double seconds = 0;
         QColor (*color)();
     };

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "1  +10 Gbps Virginia–Iowa          −4.2 %  [Apply]". GUI thread.
+// "1  +10 Gbps Virginia–Iowa          −4.2 %  [Apply]", and below what makes the difference: "bubble 6.98 → 3.10 s". GUI thread.
 
 #include "models/effects.h"
 
@@ -21,6 +21,7 @@ public:
     [[nodiscard]] HoverButton *applyButton() const { return m_apply; }
     [[nodiscard]] TextLine *nameLine() const { return m_name; }
     [[nodiscard]] TextLine *changeLine() const { return m_change; }
+    [[nodiscard]] TextLine *becauseLine() const { return m_because; }
 
 Q_SIGNALS:
     void applied(trainyard::PlanPtr next, QString text);
@@ -29,7 +30,7 @@ Q_SIGNALS:
 
 private:
     RankedPart m_part;
-    TextLine *m_name, *m_change;
+    TextLine *m_name, *m_change, *m_because;
     HoverButton *m_apply;
 };
 

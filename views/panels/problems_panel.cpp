@@ -2,13 +2,18 @@
 #include "views/panels/problems_panel.h"
 
 #include "models/text/format.h"
+#include "views/export/panel_picture.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/hover_button.h"
 #include "views/panels/panel_parts.h"
 #include "views/panels/severity_mark.h"
 #include "views/theme/theme.h"
 
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -174,6 +179,30 @@ QWidget *ProblemsPanel::fixLine(const Fix &fix)
     });
     connect(button, &HoverButton::left, this, &ProblemsPanel::endPreview);
     return line;
+}
+
+QString ProblemsPanel::toTsv() const
+{
+    QString text = tr("problem\tfix\tchange\tbecause\n");
+    for (const Problem &problem : m_evaluation ? m_evaluation->problems : std::vector<Problem>()) {
+        const QString sentence = QString::fromStdString(problem.text);
+        text += sentence + QStringLiteral("\t\t\t\n");
+        for (const Fix &fix : problem.fixes) {
+            const Effect *effect = m_effects ? m_effects->effectOf(*fix.plan) : nullptr;
+            text += sentence + u'\t' + QString::fromStdString(fix.label) + u'\t' + (effect ? effectText(*effect, *m_effects, EffectFocus::Time).text : QString()) + u'\t'
+                + (effect ? becauseText(*effect) : QString()) + u'\n';
+        }
+    }
+    return text;
+}
+
+void ProblemsPanel::contextMenuEvent(QContextMenuEvent *event)
+{
+    auto *menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    addPictureActions(*menu, this, QStringLiteral("problems"));
+    menu->popup(event->globalPos());
 }
 
 void ProblemsPanel::endPreview()

@@ -28,11 +28,16 @@ public:
     void setErrors(const Errors &errors);
     /// The window shows another plan than the one whose problems are listed.
     void setOutdated(bool isOutdated);
+    /// A line for each problem and each fix.
+    [[nodiscard]] QString toTsv() const;
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
     void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on a fix
     void editCancelled();
+
+protected:
+    void contextMenuEvent(QContextMenuEvent *event) override;
 
 private:
     void list(const std::vector<Problem> &problems, const Confidence &confidence, std::optional<double> iteration);

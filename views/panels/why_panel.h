@@ -25,11 +25,16 @@ public:
     void setEffects(EffectTablePtr effects);
     void setStale(bool stale);             // where the time goes is of an older plan
     void setOutdated(bool isOutdated);     // the window shows another plan than the one whose parts are listed
+    /// The parts of the iteration, then the better parts with their effects and reasons.
+    [[nodiscard]] QString toTsv() const;
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
     void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on an Apply button
     void editCancelled();
+
+protected:
+    void contextMenuEvent(QContextMenuEvent *event) override;
 
 private:
     void showParts();

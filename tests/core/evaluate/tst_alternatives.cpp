@@ -238,7 +238,7 @@ private slots:
         const Alternative *pair = find(parts, "link:a-b:pair:1");
         QVERIFY(pair);
         QCOMPARE(pair->plan->cluster.wanLinks[0].nodePairGbps, 6.0);
-        QCOMPARE(pair->label, std::string("Aville–b +1 Gbps a node pair"));
+        QCOMPARE(pair->label, std::string("Aville–b +1 Gbps per node pair"));
         QCOMPARE(find(parts, "link:a-b:capacity:100")->plan->cluster.wanLinks[0].capacityGbps, 500.0);
         QCOMPARE(find(parts, "link:a-b:rtt:10")->plan->cluster.wanLinks[0].rttMs, 50.0);
         QCOMPARE(find(parts, "nodes:a:a-h100:2")->plan->cluster.datacenters[0].pools[0].nodes, 10);
@@ -265,7 +265,7 @@ private slots:
         const auto parts = betterParts(plan, builtinCatalogue()).list;
         const Alternative *read = find(parts, "drives-read:a:a-h100:2");
         QVERIFY(read);
-        QCOMPARE(read->label, std::string("Drives read 14 → 28 GB/s a node in Aville"));
+        QCOMPARE(read->label, std::string("Drives read 14 → 28 GB/s per node in Aville"));
         QCOMPARE(read->plan->cluster.datacenters[0].pools[0].ssd->readGBps, 28.0);
         QCOMPARE(read->plan->cluster.datacenters[0].pools[0].ssd->writeGBps, 10.0);
     }

@@ -165,7 +165,7 @@ void TestClosedForms::theBindingTermIsNamed()
     FormPipeline p = row(6, 16, 1, 3, kRecompute);
     QCOMPARE(toString(cellTime(p).bound), "compute");
     p.inFlight = {2, 2, 2, 2, 2, 2};
-    QCOMPARE(toString(cellTime(p).bound), "in flight");
+    QCOMPARE(toString(cellTime(p).bound), "pipeline depth");
     p = row(6, 16, 8, 3, kRecompute);
     QCOMPARE(toString(cellTime(p).bound), "link");
     QCOMPARE(toString(gpipeTime(p).bound), "link");

@@ -92,9 +92,9 @@ private slots:
     void aGpuFilledToTheBrimHasAWayOutToo()
     {
         const Plan roomy = with(oneNode("gpt-3-13b"), [](Plan &p) { p.parallelism.tensor = 8; });
-        const auto brim = evaluated(filledTo(roomy, 0.97)), below = evaluated(filledTo(roomy, 0.94));
-        QVERIFY(brim->feasible() && below->feasible());
-        const Problem *problem = memoryProblem(brim);
+        const auto tight = evaluated(filledTo(roomy, 0.97)), below = evaluated(filledTo(roomy, 0.94));
+        QVERIFY(tight->feasible() && below->feasible());
+        const Problem *problem = memoryProblem(tight);
         QVERIFY(problem && problem->severity == Severity::Warning);
         QVERIFY(!problem->fixes.empty());
         for (const Fix &fix : problem->fixes)
@@ -116,7 +116,7 @@ private slots:
             const auto evaluation = evaluated(plan);
             QVERIFY(!evaluation->feasible());
             const auto problem = std::ranges::find_if(evaluation->problems, [](const Problem &p) { return p.severity == Severity::Blocking; });
-            QVERIFY(problem->text.find("host memory a node") != std::string::npos);
+            QVERIFY(problem->text.find("host memory per node") != std::string::npos);
             QVERIFY(!problem->fixes.empty());
             QCOMPARE(problem->fixes[0].label, std::string(gpu[0] == 'h' ? "Keep them on the GPU" : "Optimizer states on drives (ZeRO-Infinity)"));
             for (const Fix &fix : problem->fixes)

@@ -207,24 +207,24 @@ private slots:
         QVERIFY(!fitting.steps.empty());
         QVERIFY(fitting.after.need() < fitting.before.need());
         QVERIFY2(fitting.summary.starts_with("No step of the ladder makes the plan fit. Closest, after "), fitting.summary.c_str());
-        QVERIFY2(fitting.summary.find("of 1.10 TB of host memory a node") != std::string::npos, fitting.summary.c_str());
+        QVERIFY2(fitting.summary.find("of 1.10 TB of host memory per node") != std::string::npos, fitting.summary.c_str());
         plan.cluster.datacenters[0].pools[0].host->memoryGib = 4096;
         QVERIFY(fitted(plan).fits);
     }
 
     /// A plan that fits, but fuller than 95 %, is taken below it.
-    void theBrimIsNotEnough()
+    void littleHeadroomIsNotEnough()
     {
         const Plan roomy = with(oneNode("gpt-3-13b"), [](Plan &p) { p.parallelism.tensor = 8; });
         const Fitting fitting = fitted(filledTo(roomy, 0.97));
         QVERIFY(fitting.before.fits && !fitting.before.hasRoom());
         QVERIFY(fitting.fits && !fitting.isTight && !fitting.steps.empty());
         QVERIFY(fitting.after.hasRoom());
-        QVERIFY2(fitting.summary.find("to the brim") != std::string::npos, fitting.summary.c_str());
+        QVERIFY2(fitting.summary.find("% headroom") != std::string::npos, fitting.summary.c_str());
     }
 
-    /// Where every step has been taken the brim is said to be one.
-    void whereOnlyTheBrimIsReachedItSaysSo()
+    /// Where every step has been taken, little headroom is said to be left.
+    void whereOnlyLittleHeadroomIsReachedItSaysSo()
     {
         Plan plan = oneNode("llama-3-8b");
         plan.cluster.datacenters[0].pools[0].ssd.reset();

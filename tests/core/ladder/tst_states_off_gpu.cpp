@@ -291,7 +291,7 @@ private slots:
         plan.cluster.datacenters[0].pools[0].host->memoryGib = 128;
         const auto evaluation = evaluated(plan);
         QVERIFY(!evaluation->feasible());
-        const auto problem = std::ranges::find_if(evaluation->problems, [](const Problem &p) { return p.text.find("host memory a node") != std::string::npos; });
+        const auto problem = std::ranges::find_if(evaluation->problems, [](const Problem &p) { return p.text.find("host memory per node") != std::string::npos; });
         QVERIFY(problem != evaluation->problems.end());
         QVERIFY(!problem->fixes.empty());
         for (const Fix &fix : problem->fixes)

@@ -120,7 +120,7 @@ private slots:
         QCOMPARE(after([](Plan &p) { p.memory.recompute = Recompute::Full; }), Sentences { "Recompute none → full" });
         QCOMPARE(after([](Plan &p) { p.workload.model = "llama-3-70b"; }), Sentences { "Model llama-3-8b → llama-3-70b" });
         QCOMPARE(after([](Plan &p) { p.cluster.datacenters[1].fabricMeasuredGBps = 42.5; }),
-            Sentences { "Measured rate of the fabric in Oregon default → 42.5 GB/s a GPU" });
+            Sentences { "Measured rate of the fabric in Oregon default → 42.5 GB/s per GPU" });
         QCOMPARE(after([](Plan &p) { p.stack.release = "26.02"; }), Sentences { "Software stack megatron-core → megatron-core 26.02" });
         QCOMPARE(after([](Plan &p) { p.notes = "x"; }), Sentences { "Notes changed" });
         QCOMPARE(after([](Plan &p) { p.placement.stages = { { "virginia", 3, {} } }; }), Sentences { "Pinned stages none → virginia 3" });

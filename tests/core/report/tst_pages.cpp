@@ -142,7 +142,7 @@ private slots:
         const QStringList lines = table.split(u'\n');
         QVERIFY(!lines[2].contains(QLatin1String("not feasible")));   // after the heading and its rule
         QVERIFY2(lines[3].startsWith(QLatin1String("not feasible: ")) && lines[3].contains(QLatin1String("no memory")), qPrintable(table));
-        QVERIFY(lines[4].startsWith(QLatin1String("waits for: ")) && lines[4].contains(QLatin1String("\"in flight\"")));
+        QVERIFY(lines[4].startsWith(QLatin1String("bound by: ")) && lines[4].contains(QLatin1String("\"pipeline depth\"")));
     }
 
     void theTableHasNoRowForAMetricThatDoesNotApply()

@@ -205,8 +205,8 @@ void ZeroBubble::tooLittleRoomIsSaid()
     QVERIFY(fault(ScheduleKind::VHalf, {8, 16, 2, {4}}).contains("5 micro-batches"));
     QCOMPARE(fault(ScheduleKind::VMin, {8, 16, 2, {4}}), "");
     QCOMPARE(fault(ScheduleKind::ZbAuto, {4, 8, 1, {1}}), "");   // waits where room is short
-    QVERIFY(fault(ScheduleKind::ZbV, {4, 8, 3, {}}).contains("two chunks a stage"));
-    QVERIFY(fault(ScheduleKind::ZbAuto, {4, 8, 2, {}}).contains("one chunk a stage"));
+    QVERIFY(fault(ScheduleKind::ZbV, {4, 8, 3, {}}).contains("two chunks per stage"));
+    QVERIFY(fault(ScheduleKind::ZbAuto, {4, 8, 2, {}}).contains("one chunk per stage"));
 }
 
 void ZeroBubble::aSmallChangeOfTimesKeepsTheOrder()

@@ -127,7 +127,10 @@ inline Evaluation evaluation(double iteration = 12.5)
     m.memory = memoryMetrics;
     WanLinkUse use;
     use.bytes = {4000, 0};
-    use.utilization = 0.62;
+    use.utilization = 0.31;
+    use.usableUtilization = 0.62;
+    use.limit = WanLimit::NodePair;
+    use.limitGbps = 5;
     use.tcpConnections = 16;
     m.wanLinks = {use};
     m.wanBytesPerIteration = 4000;

@@ -13,7 +13,11 @@
 #include "views/panels/why_panel.h"
 #include "views/theme/theme.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -28,7 +32,7 @@ private:
         made->plan = plan;
         made->iterationTime = 12.5;
         made->complete = true;
-        for (const auto &[label, change] : {std::pair{"+10 Gbps Oregon–Iowa", -0.042}, {"1 node more in Iowa", -0.02}}) {
+        for (const auto &[label, change] : {std::pair{"+10 Gbps Oregon–Iowa", -0.042}, {"+1 node in Iowa", -0.02}}) {
             RankedPart part;
             part.part.id = part.part.label = part.part.sentence = label;
             Plan next = *plan;
@@ -36,6 +40,7 @@ private:
             part.part.plan = handmade::shared(next);
             part.effect.iterationTime = 12.5 * (1 + change);
             part.effect.change = change;
+            part.effect.because = "bubble 2.00 → 1.50 s";
             made->parts.push_back(part);
         }
         return made;
@@ -54,7 +59,7 @@ private slots:
         for (const BreakdownBar::Part &part : bar->parts())
             sum += part.seconds;
         QCOMPARE(sum, 10.0);
-        QVERIFY(bar->toTsv().contains("bubble\t2\n"));
+        QVERIFY(bar->toTsv().contains("bubble\t2\tgaps\n"));
     }
 
     void applyEmitsThePlanOfThePart()
@@ -73,7 +78,60 @@ private slots:
         QTest::mouseClick(rows[1]->applyButton(), Qt::LeftButton);
         QCOMPARE(committed.count(), 1);
         QCOMPARE(committed[0][0].value<PlanPtr>(), effects->parts[1].part.plan);
-        QCOMPARE(committed[0][1].toString(), QStringLiteral("1 node more in Iowa"));
+        QCOMPARE(committed[0][1].toString(), QStringLiteral("+1 node in Iowa"));
+    }
+
+    void aBetterPartSaysWhatMakesTheDifference()
+    {
+        const PlanPtr plan = handmade::shared(handmade::plan());
+        WhyPanel panel;
+        panel.setPlan(plan);
+        panel.setEffects(table(plan));
+        panel.resize(400, 400);
+        panel.show();
+        const auto *row = panel.findChild<PartRow *>();
+        QCOMPARE(row->becauseLine()->text(), QStringLiteral("bubble 2.00 → 1.50 s"));
+        QVERIFY(row->becauseLine()->isVisible());
+        QVERIFY(row->becauseLine()->mapTo(row, QPoint()).y() >= row->nameLine()->mapTo(row, QPoint()).y() + row->nameLine()->height());
+        QVERIFY2(row->toolTip().contains("Because: bubble 2.00 → 1.50 s."), qPrintable(row->toolTip()));
+    }
+
+    void thePartsOfTheBarSayWhereTheTimelineHasThem()
+    {
+        Evaluation e = handmade::evaluation(10);
+        e.metrics.breakdown = Breakdown{.compute = 6, .tensorParallel = 1, .dataParallel = 1, .optimizer = 1, .overhead = 1, .dataParallelInSpans = 1};
+        WhyPanel panel;
+        panel.setEvaluation(handmade::shared(e));
+        const auto *bar = panel.findChild<BreakdownBar *>();
+        QStringList inSpans, names;
+        for (const BreakdownBar::Part &part : bar->parts()) {
+            names << part.name;
+            if (part.isInSpans)
+                inSpans << part.name;
+            QVERIFY2(!part.where.isEmpty(), qPrintable(part.name));
+        }
+        QCOMPARE(inSpans, (QStringList{"tensor parallel", "data parallel"}));
+        QVERIFY(names.contains("optimizer") && names.contains("overhead"));
+        QVERIFY2(bar->toTsv().contains("overhead\t1\toverhead spans\n"), qPrintable(bar->toTsv()));
+    }
+
+    void theMenusOfThePanelsCopyWhatTheyShow()
+    {
+        const PlanPtr plan = handmade::shared(handmade::plan());
+        WhyPanel panel;
+        panel.setPlan(plan);
+        panel.setEvaluation(handmade::shared(handmade::evaluation(10)));
+        panel.setEffects(table(plan));
+        panel.resize(400, 400);
+        panel.show();
+        QContextMenuEvent asked(QContextMenuEvent::Mouse, QPoint(5, panel.height() - 5), panel.mapToGlobal(QPoint(5, panel.height() - 5)));
+        QApplication::sendEvent(&panel, &asked);
+        auto *menu = panel.findChild<QMenu *>();
+        QVERIFY(menu && menu->actions().size() > 2);                 // pictures too
+        menu->actions().front()->trigger();
+        QVERIFY(QApplication::clipboard()->text().contains("compute\t6\t"));
+        QVERIFY(QApplication::clipboard()->text().contains("+10 Gbps Oregon–Iowa\t−4.2 %\t"));
+        menu->close();
     }
 
     void partsOfAnOlderPlanCannotBeApplied()
@@ -122,6 +180,44 @@ private slots:
         QTest::mouseClick(button, Qt::LeftButton);
         QCOMPARE(committed.count(), 1);
         QCOMPARE(committed[0][0].value<PlanPtr>(), fixed);
+    }
+
+    void aFixShowsItsEffectAndWhy()
+    {
+        const PlanPtr plan = handmade::shared(handmade::plan());
+        Plan linked = *plan;
+        linked.notes = "linked";
+        Evaluation e = handmade::evaluation();
+        e.plan = plan;
+        e.problems = {{Severity::Warning, "32 GPUs idle", {}, {{"Add a link", handmade::shared(linked)}}}};
+        ProblemsPanel panel;
+        panel.setPlan(plan);
+        panel.setEvaluation(handmade::shared(e));
+        panel.resize(500, 300);
+        panel.show();
+        const auto shows = [&](const QString &text) {
+            const auto lines = panel.findChildren<TextLine *>();
+            return std::ranges::any_of(lines, [&](const TextLine *line) { return line->isVisible() && line->text() == text; });
+        };
+        QVERIFY(!shows("−50.0 %"));
+        auto effects = table(plan);
+        Effect effect;
+        effect.iterationTime = 6.25;
+        effect.change = -0.5;
+        effect.because = "4 replicas instead of 2; no GPU idle";
+        effects->fixes = {{handmade::shared(linked), effect}};       // equal, not the same: another evaluation found it
+        auto *button = panel.findChild<HoverButton *>();
+        panel.setEffects(effects);
+        QVERIFY(shows("−50.0 %"));
+        QVERIFY(shows("4 replicas instead of 2; no GPU idle"));
+        QVERIFY2(panel.toTsv().contains("32 GPUs idle\tAdd a link\t−50.0 %\t4 replicas instead of 2; no GPU idle\n"), qPrintable(panel.toTsv()));
+        QCOMPARE(panel.findChild<HoverButton *>(), button);          // shown in place: the pointer may rest on it
+        auto other = std::make_shared<EffectTable>(*effects);
+        Plan changed = *plan;
+        changed.workload.globalBatch *= 2;
+        other->plan = handmade::shared(changed);
+        panel.setEffects(other);
+        QVERIFY(!shows("−50.0 %"));                                  // numbers of another plan
     }
 
     void aHoveredFixStaysUnderThePointerWhileItsEffectIsShown()
