@@ -189,7 +189,9 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
         }
         return effect;
     };
-    for (const Problem &problem : now ? (*now)->problems : std::vector<Problem>()) {
+    if (now)
+        table.problems = (*now)->problems;
+    for (const Problem &problem : table.problems) {
         for (const Fix &fix : problem.fixes) {
             Effect effect = evaluateOne(fix.plan);
             if (stop.stop_requested())

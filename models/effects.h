@@ -52,6 +52,7 @@ struct EffectTable {
     double memoryBytes = 0;                // of that plan's fullest GPU; 0 = unknown
     bool feasible = false;                 // of that plan
     bool fits = true;                      // its memory
+    std::vector<Problem> problems;         // of that plan, with all their fixes: an edit waits only for those that are found at once
     std::vector<FixEffect> fixes;          // of all its problems, as far as evaluated
     std::map<std::string, Effect> strategies;   // by Alternative::id, as far as evaluated
     std::vector<RankedPart> parts;         // better parts that help, largest gain first

@@ -74,7 +74,7 @@ class Evaluating {
 public:
     Evaluating(Workload workload, std::optional<BubbleService> service, const Catalogue &catalogue, EvaluationWorkspace::State &state,
                std::stop_token stop, EvaluateOptions options)
-        : m_workload(std::move(workload)), m_service(std::move(service)), m_catalogue(catalogue), m_state(state), m_stop(std::move(stop)), m_options(options), m_search(catalogue, options.offerFixes, m_stop)
+        : m_workload(std::move(workload)), m_service(std::move(service)), m_catalogue(catalogue), m_state(state), m_stop(std::move(stop)), m_options(options), m_search(catalogue, options.offerFixes, m_stop, options.onlyQuickFixes)
     {
     }
 

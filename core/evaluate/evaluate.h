@@ -30,6 +30,7 @@ private:
 struct EvaluateOptions {
     bool keepTimeline = true;      // false: metrics only (searches, effects of switches)
     bool offerFixes = true;        // false: problems without fixes
+    bool onlyQuickFixes = false;   // leave out those for which a large cluster would have to be placed over and over
 };
 
 /// Evaluates a plan. A plan that is valid but infeasible (does not fit, cannot be seated) is a result, with problems.

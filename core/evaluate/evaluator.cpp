@@ -22,7 +22,7 @@ void Evaluator::work(Request request, const std::stop_token &stop)
 {
     ExpectedAll<EvaluationPtr> evaluation = std::unexpected(Errors{});
     try {
-        evaluation = evaluate(request.plan, m_catalogue, m_workspace, stop, {.offerFixes = request.urgency == Urgency::Settle});
+        evaluation = evaluate(request.plan, m_catalogue, m_workspace, stop, {.offerFixes = request.urgency == Urgency::Settle, .onlyQuickFixes = true});
     } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
         m_workspace = EvaluationWorkspace();
         evaluation = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});

@@ -23,6 +23,13 @@ std::string gpus(int count)
     return std::to_string(count) + (count == 1 ? " GPU" : " GPUs");
 }
 
+/// A dozen such plans take longer than a frame.
+bool isSlow(const Evaluation &evaluation)
+{
+    constexpr std::size_t kManySpans = 20'000;
+    return evaluation.plan->cluster.datacenters.size() > kManyDatacenters || evaluation.metrics.spans > kManySpans;
+}
+
 /// "Use the 32 idle GPUs", where the plan lets as many stages be held as there is room for.
 std::string useLabel(int more)
 {
@@ -290,7 +297,7 @@ void addIdleProblems(std::vector<Problem> &problems, const Evaluation &evaluatio
         const std::string place = group.datacenters.size() == 1 ? datacenters[std::size_t(first)].label() : std::to_string(group.datacenters.size()) + " datacenters";
         Problem problem{group.isMuch ? Severity::Warning : Severity::Note, gpus(group.gpus) + " in " + place + " idle: " + group.reason,
                         "cluster.datacenters[" + std::to_string(first) + "].pools[" + std::to_string(group.firstPool) + "]", {}};
-        if (group.isMuch && !hasFixes && search.offersFixes())   // one search: its plans leave little idle anywhere
+        if (group.isMuch && !hasFixes && search.offersFixes() && !(search.isQuick() && isSlow(evaluation)))   // one search: its plans leave little idle anywhere
             problem.fixes = IdleFixes(evaluation, workload, group, catalogue, search).find();
         hasFixes = hasFixes || !problem.fixes.empty();
         problems.push_back(std::move(problem));

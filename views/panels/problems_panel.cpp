@@ -66,14 +66,35 @@ void ProblemsPanel::setEvaluation(EvaluationPtr evaluation)
 
 void ProblemsPanel::setEffects(EffectTablePtr effects)
 {
+    const bool hadMore = bringsMoreFixes();
     m_effects = std::move(effects);
-    showEffects();
+    if (!m_previewing && bringsMoreFixes() && !hadMore)
+        refresh();
+    else
+        showEffects();
+}
+
+/// Some fixes take a search for which no edit waits: they come with the effects.
+bool ProblemsPanel::bringsMoreFixes() const
+{
+    const auto count = [](const std::vector<Problem> &problems) {
+        std::size_t fixes = 0;
+        for (const Problem &problem : problems)
+            fixes += problem.fixes.size();
+        return fixes;
+    };
+    return areEffectsOfPlan() && m_effects->problems.size() == m_evaluation->problems.size() && count(m_effects->problems) > count(m_evaluation->problems);
+}
+
+bool ProblemsPanel::areEffectsOfPlan() const
+{
+    return m_effects && m_effects->plan && m_evaluation && m_evaluation->plan && (m_effects->plan == m_evaluation->plan || *m_effects->plan == *m_evaluation->plan);
 }
 
 /// In place: a button that the pointer rests on stays where it is.
 void ProblemsPanel::showEffects()
 {
-    const bool areOfPlan = m_effects && m_effects->plan && m_evaluation && m_evaluation->plan && (m_effects->plan == m_evaluation->plan || *m_effects->plan == *m_evaluation->plan);
+    const bool areOfPlan = areEffectsOfPlan();
     for (const FixLine &line : m_fixes) {
         const Effect *effect = m_effects && (areOfPlan || m_previewing) ? m_effects->effectOf(*line.plan) : nullptr;
         const EffectText shown = effect ? effectText(*effect, *m_effects, EffectFocus::Time) : EffectText{};
@@ -106,7 +127,7 @@ void ProblemsPanel::refresh()
             problems.push_back({Severity::Blocking, toString(error), error.where, {}});
         list(problems, {}, std::nullopt);
     } else if (m_evaluation) {
-        list(m_evaluation->problems, m_evaluation->metrics.confidence, m_evaluation->metrics.iterationTime);
+        list(bringsMoreFixes() ? m_effects->problems : m_evaluation->problems, m_evaluation->metrics.confidence, m_evaluation->metrics.iterationTime);
     } else {
         clearLayout(m_list);
         m_fixes.clear();
@@ -184,7 +205,7 @@ QWidget *ProblemsPanel::fixLine(const Fix &fix)
 QString ProblemsPanel::toTsv() const
 {
     QString text = tr("problem\tfix\tchange\tbecause\n");
-    for (const Problem &problem : m_evaluation ? m_evaluation->problems : std::vector<Problem>()) {
+    for (const Problem &problem : bringsMoreFixes() ? m_effects->problems : m_evaluation ? m_evaluation->problems : std::vector<Problem>()) {
         const QString sentence = QString::fromStdString(problem.text);
         text += sentence + QStringLiteral("\t\t\t\n");
         for (const Fix &fix : problem.fixes) {

@@ -45,6 +45,8 @@ private:
     QWidget *fixLine(const Fix &fix);
     void refresh();
     void showEffects();
+    [[nodiscard]] bool areEffectsOfPlan() const;
+    [[nodiscard]] bool bringsMoreFixes() const;
     [[nodiscard]] bool canFix() const;
     void endPreview();
 

@@ -159,6 +159,25 @@ private slots:
         QVERIFY(idleProblem(**evaluation)->fixes.empty());
     }
 
+    void anEditDoesNotWaitForTheFixesOfALargeCluster()
+    {
+        Plan plan = twoSites();
+        for (int d = 3; d <= 14; ++d)
+            plan.cluster.datacenters.push_back(site("dc-" + std::to_string(d), 1));
+        EvaluationWorkspace workspace;
+        const auto shared = std::make_shared<const Plan>(plan);
+        const auto quick = evaluate(shared, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .onlyQuickFixes = true});
+        const auto whole = evaluate(shared, builtinCatalogue(), workspace, {}, {.keepTimeline = false});
+        QVERIFY(quick && whole && idleProblem(**quick) && idleProblem(**whole));
+        QCOMPARE(idleProblem(**quick)->text, idleProblem(**whole)->text);
+        QVERIFY(idleProblem(**quick)->fixes.empty());
+        QVERIFY(!idleProblem(**whole)->fixes.empty());
+        verifyFixes(**whole, *idleProblem(**whole));
+        // Two datacenters are placed within a frame.
+        const auto small = evaluate(std::make_shared<const Plan>(twoSites()), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .onlyQuickFixes = true});
+        QVERIFY(small && !idleProblem(**small)->fixes.empty());
+    }
+
     /// Llama 3 8B has 32 layers.
     void moreStagesThanLayersAreAProblemWithFixes()
     {

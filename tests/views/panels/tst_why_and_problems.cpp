@@ -220,6 +220,29 @@ private slots:
         QVERIFY(!shows("−50.0 %"));                                  // numbers of another plan
     }
 
+    void fixesThatTookASearchComeWithTheEffects()
+    {
+        const PlanPtr plan = handmade::shared(handmade::plan());
+        Plan linked = *plan;
+        linked.notes = "linked";
+        Evaluation e = handmade::evaluation();
+        e.plan = plan;
+        e.problems = {{Severity::Warning, "384 GPUs in 20 datacenters idle", {}, {}}};
+        ProblemsPanel panel;
+        panel.setPlan(plan);
+        panel.setEvaluation(handmade::shared(e));
+        QVERIFY(!panel.findChild<HoverButton *>());
+        auto effects = table(plan);
+        effects->problems = e.problems;
+        effects->problems.front().fixes = {{"Add 20 links", handmade::shared(linked)}};
+        panel.setEffects(effects);
+        auto *button = panel.findChild<HoverButton *>();
+        QVERIFY(button);
+        QCOMPARE(button->text(), QStringLiteral("Add 20 links"));
+        panel.setEffects(std::make_shared<EffectTable>(*effects));   // the next of the batches
+        QCOMPARE(panel.findChild<HoverButton *>(), button);
+    }
+
     void aHoveredFixStaysUnderThePointerWhileItsEffectIsShown()
     {
         Evaluation e = handmade::evaluation();
