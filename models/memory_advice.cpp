@@ -46,7 +46,7 @@ void MemoryAdviser::advise(const PlanPtr &plan, EvaluationWorkspace &workspace, 
             publish();
         });
         if (advice.fitting.before.fits)
-            for (const Purchase &purchase : whatMemoryBuys(plan, m_catalogue, workspace, stop).offers)
+            for (const Purchase &purchase : headroomSuggestions(plan, m_catalogue, workspace, stop).offers)
                 advice.offers.push_back(asPart(purchase, *plan));
     }
     advice.isComplete = true;

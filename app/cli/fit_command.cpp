@@ -61,7 +61,7 @@ int run(const Options &options)
     const Fitting fitting = fitModel(*plan, builtinCatalogue(), workspace, interruption.token());
     Purchases purchases;
     if (fitting.fits)
-        purchases = whatMemoryBuys(fitting.plan, builtinCatalogue(), workspace, interruption.token());
+        purchases = headroomSuggestions(fitting.plan, builtinCatalogue(), workspace, interruption.token());
     if (!options.out.empty() && fitting.fits && !fitting.isCancelled) {
         const auto written = writePlan(named(*fitting.plan, fitting), options.out, OutputKinds::StreamsToo);
         if (!written)

@@ -87,11 +87,11 @@ void takeRoomToDouble(ScheduleShape &shape, const InFlightRoom &room)
         shape.inFlightLimit.push_back(std::clamp(microBatches, (shape.devices + 1) / 2, shape.devices));
 }
 
-/// A greedy stage takes forwards as long as their activations have room: K = floor((memory - states - workspace) / stash).
+/// A work-conserving stage takes forwards as long as their activations have room: K = floor((memory - states - workspace) / stash).
 /// It leaves the twentieth of the memory beyond which running out is likely.
 std::vector<int> mostInFlight(const Workload &workload, int microBatches)
 {
-    std::vector<int> limits = inFlightRoom(workload, kGreedyShare).microBatches;
+    std::vector<int> limits = inFlightRoom(workload, kWorkConservingShare).microBatches;
     for (int &limit : limits)
         limit = std::clamp(limit, 1, microBatches);
     return limits;
@@ -281,7 +281,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
         auto program = makeProgram(plan.schedule, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage && program->rule != OrderRule::Greedy)   // which recomputes by operations of their own
+        if (workload.stack.recomputesLastStage && program->rule != OrderRule::WorkConserving)   // which recomputes by operations of their own
             recomputeEverywhere(*program);
         shape.program = std::move(*program);
         if (!plan.profile && shardExchange(plan, workload.stack) == ShardExchange::InRuns) {

@@ -25,7 +25,7 @@ double profiled(const PerStage &values, int stage)
 /// One of `chunks` equal parts of a stage.
 ChunkCost profiledChunk(const Workload &workload, int stage, int chunks)
 {
-    const Profile &profile = *workload.plan->profile;
+    const MeasuredStageTimes &profile = *workload.plan->profile;
     const auto share = [&](double ms) { return milliseconds(ms / chunks); };
     ChunkCost chunk;
     chunk.forward.compute = share(profiled(profile.forwardMs, stage));

@@ -33,16 +33,16 @@ std::vector<double> inFlightOf(const Workload &workload, int stages)
     const Plan &plan = *workload.plan;
     std::vector<double> most;
     if (plan.schedule == ScheduleKind::Atlas && !plan.profile) {
-        for (const int room : inFlightRoom(workload, kGreedyShare).microBatches)
+        for (const int room : inFlightRoom(workload, kWorkConservingShare).microBatches)
             most.push_back(std::max(1, room));
         return most;
     }
     const std::vector<int> *measured = plan.profile && !plan.profile->inFlight.empty() ? &plan.profile->inFlight : nullptr;
-    const bool isGreedy = plan.schedule == ScheduleKind::Atlas || plan.schedule == ScheduleKind::Varuna;
-    if (!measured && isGreedy)
+    const bool isWorkConserving = plan.schedule == ScheduleKind::Atlas || plan.schedule == ScheduleKind::Varuna;
+    if (!measured && isWorkConserving)
         return most;
     for (int i = 0; i < stages; ++i) {
-        double here = isGreedy ? double(std::numeric_limits<int>::max()) : stages - i;
+        double here = isWorkConserving ? double(std::numeric_limits<int>::max()) : stages - i;
         if (measured)
             here = std::min(here, double(measured->size() == 1 ? measured->front() : (*measured)[std::size_t(i)]));
         most.push_back(here);

@@ -158,7 +158,7 @@ private:
         }
         if (!timeline)
             return std::unexpected(timeline.error());
-        adoptOrder(costs->iteration, *timeline);
+        recordExecutedOrder(costs->iteration, *timeline);
         OffloadedMemory offloaded = offloadedMemory(m_workload, *costs, *timeline);
         std::vector<StageMemory> memory = stageMemory(m_workload, *costs, offloaded);
         const bool canRun = hasRunnableShape(m_workload) && fits(m_workload, memory);

@@ -38,7 +38,7 @@ Footprint seated(const Workload &workload, Costs costs, const std::stop_token &s
         const auto graph = buildPipelineGraph(costs.iteration);
         SimulationWorkspace simulation;
         if (const auto timeline = graph ? simulate(*graph, simulation, stop) : Expected<Timeline>(std::unexpected(graph.error())); timeline) {
-            adoptOrder(costs.iteration, *timeline);
+            recordExecutedOrder(costs.iteration, *timeline);
             offloaded = offloadedMemory(workload, costs, *timeline);
         }
     }

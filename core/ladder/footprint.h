@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whether a plan can be seated and fits its GPUs and what its nodes have for all that has left them, simulating it only
 // where activations leave the GPU: what searches over memory ask thousands of times.
-// Pure function of its arguments. Orders that a greedy stage makes as it runs are counted at the most that it may hold.
+// Pure function of its arguments. Orders that a work-conserving stage makes as it runs are counted at the most that it may hold.
 
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan.h"

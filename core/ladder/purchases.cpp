@@ -176,7 +176,7 @@ private:
 
 } // namespace
 
-Purchases whatMemoryBuys(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop, std::size_t most)
+Purchases headroomSuggestions(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop, std::size_t most)
 {
     return Shopping(plan, catalogue, workspace, std::move(stop)).run(most);
 }

@@ -31,7 +31,7 @@ struct Purchases {
 
 inline constexpr double kLeastGain = 0.005;
 
-[[nodiscard]] Purchases whatMemoryBuys(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace,
+[[nodiscard]] Purchases headroomSuggestions(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace,
                                        std::stop_token stop = {}, std::size_t most = 8);
 
 } // namespace trainyard

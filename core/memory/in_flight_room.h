@@ -14,8 +14,8 @@ struct InFlightRoom {
     double keptForWeightGrad = 1;      // of a micro-batch, the share that waits for its weight gradient; at most 1
 };
 
-/// What greedy stages may fill: beyond this share running out of memory is likely.
-inline constexpr double kGreedyShare = 0.95;
+/// What work-conserving stages may fill: beyond this share running out of memory is likely.
+inline constexpr double kWorkConservingShare = 0.95;
 
 /// Bytes for micro-batches on the smallest GPU that serves the stage, in `share` of it: less states, context and buffers.
 [[nodiscard]] double roomForMicroBatches(const Workload &workload, int stage, double share);

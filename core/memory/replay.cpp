@@ -30,12 +30,12 @@ LastLayer lastLayer(const ChunkMemory &c, bool isWhole)
     return last;
 }
 
-/// The order in which a device holds most. With bypass it may take every forward before the first gradient comes, but for
+/// The order in which a device holds most. With opportunistic forwards it may take every forward before the first gradient comes, but for
 /// the last device, which makes its gradients itself.
 std::vector<Op> fullestOrder(const Program &program, int device)
 {
     std::vector<Op> order = program.order[std::size_t(device)];
-    if (program.rule == OrderRule::Bypass && device + 1 < program.shape.devices)
+    if (program.rule == OrderRule::OpportunisticForward && device + 1 < program.shape.devices)
         std::ranges::stable_partition(order, isForward, &Op::kind);
     return order;
 }
@@ -82,8 +82,8 @@ Fullest fullestMoment(const Program &program, int device, const std::vector<Chun
     Replay replay(program, device, chunks, isRecomputing);
     Fullest fullest;
     const std::vector<Op> &fixed = program.order[std::size_t(device)];
-    const std::vector<Op> bypassed = program.rule == OrderRule::Bypass ? fullestOrder(program, device) : std::vector<Op>{};
-    const std::vector<Op> &order = program.rule == OrderRule::Bypass ? bypassed : fixed;
+    const std::vector<Op> opportunistic = program.rule == OrderRule::OpportunisticForward ? fullestOrder(program, device) : std::vector<Op>{};
+    const std::vector<Op> &order = program.rule == OrderRule::OpportunisticForward ? opportunistic : fixed;
     for (std::size_t i = 0; i < order.size(); ++i) {
         const double during = replay.run(order[i].kind, order[i].chunk, order[i].microBatch);
         if (during > fullest.total)

@@ -140,7 +140,7 @@ PolicyRoom policyRoom(const Workload &workload, int stage, const Program &progra
         result.turn = std::max(result.turn, chunk.loss + std::max(chunk.forward.total(), chunk.atHead.total()));
     }
     result.inFlight = microBatches * program.shape.chunks;
-    result.room = roomForMicroBatches(workload, stage, kGreedyShare) - microBatches * ends
+    result.room = roomForMicroBatches(workload, stage, kWorkConservingShare) - microBatches * ends
         - mostWaitingForWeightGrads(program.order[std::size_t(stage)]) * forWeightGrads;
     result.host = hostShare(workload, stage);
     return result;

@@ -218,16 +218,16 @@ void describe(V &v, std::type_identity<Job>)
 }
 
 template <class V>
-void describe(V &v, std::type_identity<Profile>)
+void describe(V &v, std::type_identity<MeasuredStageTimes>)
 {
-    v.perStage(Key { .name = "forward_ms", .doc = "Forward pass of one stage and micro-batch, milliseconds; a number or one per stage", .max = kHuge, .aboveMin = true, .required = true }, &Profile::forwardMs);
-    v.perStage(Key { .name = "backward_ms", .doc = "Backward pass without recompute, milliseconds; a number or one per stage", .max = kHuge, .aboveMin = true, .required = true }, &Profile::backwardMs);
-    v.perStage(Key { .name = "recompute_ms", .doc = "Recompute, milliseconds; counts unless memory.recompute is none", .max = kHuge }, &Profile::recomputeMs);
-    v.perStage(Key { .name = "weight_grad_ms", .doc = "Part of the backward pass that computes weight gradients, milliseconds", .max = kHuge }, &Profile::weightGradMs);
-    v.value(Key { .name = "activation_mb", .doc = "What crosses one stage boundary per micro-batch forward, 10^6 bytes", .max = kHuge, .always = true }, &Profile::activationMb);
-    v.value(Key { .name = "gradient_mb", .doc = "What crosses it backward, 10^6 bytes; default: activation_mb", .max = kHuge }, &Profile::gradientMb);
-    v.value(Key { .name = "parameters_mb", .doc = "Data-parallel all-reduce of this much, 10^6 bytes; 0: none", .max = kHuge }, &Profile::parametersMb);
-    v.perStage(Key { .name = "in_flight", .doc = "Most micro-batches in flight, a number or one per stage; default: limited by the schedule only", .min = 1, .max = 1e9 }, &Profile::inFlight);
+    v.perStage(Key { .name = "forward_ms", .doc = "Forward pass of one stage and micro-batch, milliseconds; a number or one per stage", .max = kHuge, .aboveMin = true, .required = true }, &MeasuredStageTimes::forwardMs);
+    v.perStage(Key { .name = "backward_ms", .doc = "Backward pass without recompute, milliseconds; a number or one per stage", .max = kHuge, .aboveMin = true, .required = true }, &MeasuredStageTimes::backwardMs);
+    v.perStage(Key { .name = "recompute_ms", .doc = "Recompute, milliseconds; counts unless memory.recompute is none", .max = kHuge }, &MeasuredStageTimes::recomputeMs);
+    v.perStage(Key { .name = "weight_grad_ms", .doc = "Part of the backward pass that computes weight gradients, milliseconds", .max = kHuge }, &MeasuredStageTimes::weightGradMs);
+    v.value(Key { .name = "activation_mb", .doc = "What crosses one stage boundary per micro-batch forward, 10^6 bytes", .max = kHuge, .always = true }, &MeasuredStageTimes::activationMb);
+    v.value(Key { .name = "gradient_mb", .doc = "What crosses it backward, 10^6 bytes; default: activation_mb", .max = kHuge }, &MeasuredStageTimes::gradientMb);
+    v.value(Key { .name = "parameters_mb", .doc = "Data-parallel all-reduce of this much, 10^6 bytes; 0: none", .max = kHuge }, &MeasuredStageTimes::parametersMb);
+    v.perStage(Key { .name = "in_flight", .doc = "Most micro-batches in flight, a number or one per stage; default: limited by the schedule only", .min = 1, .max = 1e9 }, &MeasuredStageTimes::inFlight);
 }
 
 template <class V>

@@ -259,7 +259,7 @@ struct Job {
 /// One measured value, or one per stage.
 using PerStage = std::vector<double>;     // size 1: for every stage
 
-struct Profile {                          // measured times of one stage and one micro-batch; MB = 10^6 bytes
+struct MeasuredStageTimes {                          // measured times of one stage and one micro-batch; MB = 10^6 bytes
     PerStage forwardMs, backwardMs;       // backward without recompute
     PerStage recomputeMs, weightGradMs;   // empty = 0
     double activationMb = 0;
@@ -267,7 +267,7 @@ struct Profile {                          // measured times of one stage and one
     double parametersMb = 0;
     std::vector<int> inFlight;            // empty = limited by the schedule only; size 1: for every stage
     Extra extra;
-    bool operator==(const Profile &) const = default;
+    bool operator==(const MeasuredStageTimes &) const = default;
 };
 
 struct Stack {
@@ -294,7 +294,7 @@ struct Plan {
     std::vector<Job> jobs;
     std::string jobScheduler;
     std::map<std::string, std::string> calibration;   // factor -> JSON text
-    std::optional<Profile> profile;
+    std::optional<MeasuredStageTimes> profile;
     std::string baseDir;                  // folder of the file, for relative paths; never written
     Extra extra;
     bool operator==(const Plan &) const = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Atlas (arXiv 2411.14458): the greedy order of the Atlas specification, section 2.5. Devices choose while they run
-// (OrderRule::Greedy); a recomputation may run ahead of its gradient, one micro-batch at a time; the last stage recomputes
+// Atlas (arXiv 2411.14458): the work-conserving order of the Atlas specification, section 2.5. Devices choose while they run
+// (OrderRule::WorkConserving); a recomputation may run ahead of its gradient, one micro-batch at a time; the last stage recomputes
 // nothing. The order written here is that of 1f1b with as long a warm-up as the limits allow.
 #include "core/schedule/generators.h"
 
@@ -12,7 +12,7 @@ Expected<Program> atlas(const ScheduleShape &shape)
 {
     if (const auto checked = checkOneChunk(shape, "atlas"); !checked)
         return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::Loop, {}, OrderRule::Greedy};
+    Program program{shape, ChunkPlacement::Loop, {}, OrderRule::WorkConserving};
     program.order.resize(static_cast<std::size_t>(shape.devices));
     int warmUp = shape.microBatches;
     for (int device = 0; device < shape.devices; ++device) {

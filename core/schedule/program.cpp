@@ -115,8 +115,8 @@ std::vector<double> peakInFlight(const Program &program, double keptForWeightGra
 {
     std::vector<double> peaks;
     for (const std::vector<Op> &order : program.order) {
-        // A device with bypass may take every forward before the gradient comes; the last makes its gradients itself.
-        if (program.rule == OrderRule::Bypass && peaks.size() + 1 < program.order.size()) {
+        // A device with opportunistic forwards may take every forward before the gradient comes; the last makes its gradients itself.
+        if (program.rule == OrderRule::OpportunisticForward && peaks.size() + 1 < program.order.size()) {
             peaks.push_back(program.shape.microBatches);
             continue;
         }

@@ -59,12 +59,12 @@ struct ScheduleTimes {
     bool operator==(const ScheduleTimes &) const = default;
 };
 
-/// How a device follows its order. Strict: whatever comes next is waited for. Bypass: while the operation at the head waits
-/// for a gradient, the next forward takes its place, and is then waited for. Greedy: whenever the device is free, the first
+/// How a device follows its order. Strict: whatever comes next is waited for. OpportunisticForward: while the operation at the head waits
+/// for a gradient, the next forward takes its place, and is then waited for. WorkConserving: whenever the device is free, the first
 /// of: the next backward whose gradient is here; the next forward whose input is here, while fewer than the limit are in
 /// flight; the recomputation of the oldest micro-batch, once there is no forward left to issue. The order then says which
 /// operation of a kind comes next, and is one in which they could run.
-enum class OrderRule : std::uint8_t { Strict, Bypass, Greedy };
+enum class OrderRule : std::uint8_t { Strict, OpportunisticForward, WorkConserving };
 
 struct FixedOrder {
     ScheduleShape shape;

@@ -2,7 +2,7 @@
 // Varuna (Athlur et al. 2022, EuroSys): an order made beforehand as if there were no network, in slots of one forward =
 // one recomputation = half a backward: backward before recomputation before forward, and a stage may recompute from the
 // moment that the next stage's backward is half done. While a stage then waits for a gradient, the next forward takes the
-// place of what waits (OrderRule::Bypass). The last stage recomputes nothing.
+// place of what waits (OrderRule::OpportunisticForward). The last stage recomputes nothing.
 #include "core/schedule/generators.h"
 
 namespace trainyard::schedules {
@@ -86,7 +86,7 @@ Expected<Program> varuna(const ScheduleShape &shape)
     needed.back() = 1;
     if (const auto checked = checkInFlight(shape, needed, "varuna"); !checked)
         return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::Loop, {}, OrderRule::Bypass};
+    Program program{shape, ChunkPlacement::Loop, {}, OrderRule::OpportunisticForward};
     OrderFile(program).run();
     return program;
 }

@@ -35,7 +35,7 @@ struct PrefetchRule {
     int ahead = 1;
     /// The first groups of a backward during the last module of the operation before it or, where the module after them stayed,
     /// during that one's backward; else when they are needed.
-    bool atHandOver = true;
+    bool prefetchFromPreviousModule = true;
     bool dropsQueued = false;      // a store that has not begun when its backward starts is dropped, not only when its load comes
     bool endsForwarded = true;     // a store that runs when its load's turn comes ends there: nobody will read what it writes
     bool operator==(const PrefetchRule &) const = default;

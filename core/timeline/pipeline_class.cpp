@@ -12,8 +12,8 @@ Discipline disciplineOf(OrderRule rule)
 {
     switch (rule) {
     case OrderRule::Strict: return Discipline::FixedOrder;
-    case OrderRule::Bypass: return Discipline::Bypass;
-    case OrderRule::Greedy: return Discipline::Greedy;
+    case OrderRule::OpportunisticForward: return Discipline::OpportunisticForward;
+    case OrderRule::WorkConserving: return Discipline::WorkConserving;
     }
     return Discipline::FixedOrder;
 }

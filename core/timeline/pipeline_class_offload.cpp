@@ -170,12 +170,12 @@ PipelineClassTasks::Moment PipelineClassTasks::askInOrder(const Groups &groups, 
         std::size_t last = place;
         while (last > 0 && ops[last].last >= task)   // past the forward of its pair
             --last;
-        before = rule.atHandOver ? std::min(ops[last].task, task) : task;
+        before = rule.prefetchFromPreviousModule ? std::min(ops[last].task, task) : task;
     } else if (group >= ahead)
         before = groups.heads[group - ahead];
-    else if (rule.atHandOver && groups.turn != kNoSpan)
+    else if (rule.prefetchFromPreviousModule && groups.turn != kNoSpan)
         before = groups.turn;
-    else if (rule.atHandOver)      // not during its own forward: what is asked for then would never leave
+    else if (rule.prefetchFromPreviousModule)      // not during its own forward: what is asked for then would never leave
         before = task > first && !(isForward(ops[place - 1].op->kind) && ops[place - 1].slot == ops[place].slot && ops[place - 1].op->microBatch == ops[place].op->microBatch) ? task - 1 : task;
     return {before > first ? before - 1 : kNoSpan, kNoLag};
 }
@@ -187,7 +187,7 @@ void PipelineClassTasks::askAtRunTime(Load &load, const Groups &groups, std::siz
     const PlacedOp &at = ops[place];
     const int q = stageOf(device, at.op->chunk);
     // Also of later groups: a recomputation ahead of its gradient may have begun with segments that stayed.
-    load.gradient = rule.atHandOver ? m_gradientBegins[cell(q + 1, at.op->microBatch)] : Moment{m_result[1][cell(q + 1, at.op->microBatch)], kNoLag};
+    load.gradient = rule.prefetchFromPreviousModule ? m_gradientBegins[cell(q + 1, at.op->microBatch)] : Moment{m_result[1][cell(q + 1, at.op->microBatch)], kNoLag};
     if (group >= ahead) {
         const std::uint32_t head = groups.heads[group - ahead];
         if (head == at.task)
@@ -201,7 +201,7 @@ void PipelineClassTasks::askAtRunTime(Load &load, const Groups &groups, std::siz
     for (std::size_t i = place; i-- > 0;) {
         if (!makesGradient(ops[i].op->kind))
             continue;
-        load.turn = rule.atHandOver && ops[i].isCut ? beginOf(ops[i].last, ops[i].slot, 0, kSegmentBackward) : Moment{ops[i].last, kNoLag};
+        load.turn = rule.prefetchFromPreviousModule && ops[i].isCut ? beginOf(ops[i].last, ops[i].slot, 0, kSegmentBackward) : Moment{ops[i].last, kNoLag};
         return;
     }
 }

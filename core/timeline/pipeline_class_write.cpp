@@ -111,7 +111,7 @@ bool PipelineClassTasks::writePair(Writer &writer, const Op &forward, const Op &
 /// What a fixed order implies: a recomputation, or the last stage's backward, follows its own forward.
 void PipelineClassTasks::dependOnOwnForward(Writer &writer, int q, const Op &op) const
 {
-    if (m_program.rule == OrderRule::Greedy && (op.kind == OpKind::Recompute || (makesGradient(op.kind) && m_stages[static_cast<std::size_t>(q)].ends)))
+    if (m_program.rule == OrderRule::WorkConserving && (op.kind == OpKind::Recompute || (makesGradient(op.kind) && m_stages[static_cast<std::size_t>(q)].ends)))
         writer.after(m_result[0][cell(q, op.microBatch)]);
 }
 

@@ -151,7 +151,7 @@ void addStates(Fingerprint &print, const StateTimes &states)
 
 void addOffload(Fingerprint &print, const OffloadTimes &offload)
 {
-    print.add(static_cast<std::uint64_t>(offload.prefetch.ahead) << 3 | (offload.prefetch.atHandOver ? 1u : 0u) | (offload.prefetch.dropsQueued ? 2u : 0u)
+    print.add(static_cast<std::uint64_t>(offload.prefetch.ahead) << 3 | (offload.prefetch.prefetchFromPreviousModule ? 1u : 0u) | (offload.prefetch.dropsQueued ? 2u : 0u)
               | (offload.prefetch.endsForwarded ? 4u : 0u));
     for (const int ahead : offload.ahead)
         print.add(static_cast<std::uint64_t>(ahead));
@@ -238,7 +238,7 @@ std::uint64_t topologyFingerprint(const IterationCosts &costs)
         print.add(static_cast<std::uint64_t>(pipeline.program.shape.chunks) << 32
                   | static_cast<std::uint64_t>(pipeline.program.rule) << 8 | static_cast<std::uint64_t>(pipeline.program.placement));
         print.add(static_cast<std::uint64_t>(pipeline.lanes) << 32 | static_cast<std::uint64_t>(pipeline.lane));
-        if (pipeline.program.rule == OrderRule::Greedy)   // limits are the resources', not the order's
+        if (pipeline.program.rule == OrderRule::WorkConserving)   // limits are the resources', not the order's
             for (const int limit : pipeline.program.shape.inFlightLimit)
                 print.add(static_cast<std::uint64_t>(limit));
         print.add(pipeline.program.order.size());

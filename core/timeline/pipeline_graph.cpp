@@ -132,11 +132,11 @@ bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs)
     return true;
 }
 
-void adoptOrder(IterationCosts &costs, const Timeline &timeline)
+void recordExecutedOrder(IterationCosts &costs, const Timeline &timeline)
 {
     for (const Track &track : timeline.tracks) {
         Program &program = costs.classes[static_cast<std::size_t>(track.pipelineClass)].program;
-        if (track.stream != Stream::Compute || program.rule != OrderRule::Greedy)
+        if (track.stream != Stream::Compute || program.rule != OrderRule::WorkConserving)
             continue;
         std::vector<Op> &order = program.order[static_cast<std::size_t>(track.stage)];
         order.clear();

@@ -80,8 +80,8 @@ struct IterationCosts {
 /// there are link capacities.
 [[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs);
 
-/// Where devices chose their order while they ran (OrderRule::Greedy), writes into the programs the order that they took, so
+/// Where devices chose their order while they ran (OrderRule::WorkConserving), writes into the programs the order that they took, so
 /// that memory and recomputation are counted as they happened.
-void adoptOrder(IterationCosts &costs, const Timeline &timeline);
+void recordExecutedOrder(IterationCosts &costs, const Timeline &timeline);
 
 } // namespace trainyard

@@ -19,7 +19,7 @@ void RunTimeOrder::reset()
     m_work.promoted.assign(resources, kNoSpan);
     m_work.continued.assign(resources, kNoSpan);
     m_work.inFlight.assign(resources, 0);
-    const auto keepsOrder = [](const Resource &r) { return r.discipline == Discipline::Bypass || r.discipline == Discipline::Greedy; };
+    const auto keepsOrder = [](const Resource &r) { return r.discipline == Discipline::OpportunisticForward || r.discipline == Discipline::WorkConserving; };
     const std::size_t tasks = std::ranges::any_of(m_graph.resources, keepsOrder) ? m_graph.taskCount() : 0;
     m_work.isHere.assign(tasks, 0);
     m_work.isBegun.assign(tasks, 0);
@@ -42,8 +42,8 @@ std::uint32_t RunTimeOrder::take(std::uint32_t resource)
     if (const std::uint32_t next = m_work.continued[resource]; next != kNoSpan)
         return m_work.isHere[next] != 0 ? begun(next) : kNoSpan;
     switch (m_graph.resources[resource].discipline) {
-    case Discipline::Bypass: return takeWithBypass(resource);
-    case Discipline::Greedy: return takeGreedily(resource);
+    case Discipline::OpportunisticForward: return takeOpportunistically(resource);
+    case Discipline::WorkConserving: return takeWorkConserving(resource);
     default: return takeFirst(resource);
     }
 }
@@ -68,7 +68,7 @@ void RunTimeOrder::advanceForward(std::uint32_t resource)
         ++forward;
 }
 
-std::uint32_t RunTimeOrder::takeWithBypass(std::uint32_t resource)
+std::uint32_t RunTimeOrder::takeOpportunistically(std::uint32_t resource)
 {
     const std::uint32_t last = m_graph.resources[resource].track.last;
     std::uint32_t &head = m_work.head[resource], &forward = m_work.nextForward[resource], &promoted = m_work.promoted[resource];
@@ -89,7 +89,7 @@ std::uint32_t RunTimeOrder::takeWithBypass(std::uint32_t resource)
     return begun(task);
 }
 
-std::uint32_t RunTimeOrder::takeGreedily(std::uint32_t resource)
+std::uint32_t RunTimeOrder::takeWorkConserving(std::uint32_t resource)
 {
     const Resource &of = m_graph.resources[resource];
     std::uint32_t &head = m_work.head[resource], &forward = m_work.nextForward[resource], &promoted = m_work.promoted[resource];

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a resource that follows no fixed order picks its next task, for the event loop: by priority, by turns, in order
-// with bypass, or greedily (Discipline). Pure choices over the state in the workspace; the loop keeps the clock.
+// with opportunistic forwards, or work-conserving (Discipline). Pure choices over the state in the workspace; the loop keeps the clock.
 
 #include "core/timeline/simulator.h"
 
@@ -32,13 +32,13 @@ public:
     /// What such a resource made itself it knows at once: before it chooses, not with the arrivals of the instant.
     [[nodiscard]] bool knowsItsOwn(std::uint32_t resource) const
     {
-        return m_graph.resources[resource].discipline == Discipline::Greedy;
+        return m_graph.resources[resource].discipline == Discipline::WorkConserving;
     }
 
 private:
     [[nodiscard]] std::uint32_t takeFirst(std::uint32_t resource);
-    [[nodiscard]] std::uint32_t takeWithBypass(std::uint32_t resource);
-    [[nodiscard]] std::uint32_t takeGreedily(std::uint32_t resource);
+    [[nodiscard]] std::uint32_t takeOpportunistically(std::uint32_t resource);
+    [[nodiscard]] std::uint32_t takeWorkConserving(std::uint32_t resource);
     [[nodiscard]] bool continues(std::uint32_t task) const
     {
         return task < m_graph.continues.size() && m_graph.continues[task] != 0;

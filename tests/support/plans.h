@@ -78,7 +78,7 @@ inline Plan atlasRow(int pipeline, int microBatches, int c, int datacenters, Sch
     plan.schedule = schedule;
     plan.stack.name = "ideal";
     plan.memory.recompute = Recompute::Full;
-    Profile profile;
+    MeasuredStageTimes profile;
     profile.forwardMs = {1000};
     profile.backwardMs = {2037.1};
     profile.recomputeMs = {1019.3};

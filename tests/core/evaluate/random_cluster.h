@@ -64,7 +64,7 @@ private:
 
     void addProfile(Plan &plan)
     {
-        Profile profile;
+        MeasuredStageTimes profile;
         profile.forwardMs = {one({5, 50, 400})};
         profile.backwardMs = {2 * profile.forwardMs.front()};
         profile.activationMb = one({1, 20, 200});

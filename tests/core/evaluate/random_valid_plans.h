@@ -165,7 +165,7 @@ private:
 
     void profile(Plan &p)
     {
-        Profile measured;
+        MeasuredStageTimes measured;
         const auto times = [&] {
             PerStage values(chance(60) ? 1 : std::size_t(p.parallelism.pipeline));
             for (double &value : values)

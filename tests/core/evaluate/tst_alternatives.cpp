@@ -169,7 +169,7 @@ private slots:
     void aProfileFixesWhatItWasMeasuredWith()
     {
         Plan plan = twoDatacenters();
-        plan.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
+        plan.profile = MeasuredStageTimes{.forwardMs = {10}, .backwardMs = {20}};
         const auto list = strategyAlternatives(plan, builtinCatalogue());
         QVERIFY(!find(list, "pipeline=2")->plan && !find(list, "micro_batch=2")->plan);
         QVERIFY(find(list, "recompute=full")->plan && find(list, "schedule=gpipe")->plan);

@@ -34,7 +34,7 @@ RandomCase randomCase(std::mt19937 &random)
     RandomCase made{atlasRow(sites * each, m, c, sites, ScheduleKind::Atlas), {}};
     Plan &plan = made.plan;
     AtlasCase &reference = made.reference;
-    Profile &profile = *plan.profile;
+    MeasuredStageTimes &profile = *plan.profile;
     profile.forwardMs = {real(200, 2000)};
     profile.backwardMs = {profile.forwardMs[0] * real(1.5, 2.5)};
     profile.recomputeMs = {profile.forwardMs[0] * real(0.8, 1.2)};

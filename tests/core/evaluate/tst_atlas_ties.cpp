@@ -44,7 +44,7 @@ Plan planOf(const AtlasCase &of)
     const int sites = static_cast<int>(of.wanAfter.size()) + 1;
     Plan plan = atlasRow(of.stages, of.microBatches, of.pipelines, sites, ScheduleKind::Atlas);
     const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
-    Profile &profile = *plan.profile;
+    MeasuredStageTimes &profile = *plan.profile;
     profile.forwardMs = {ms(of.forward)};
     profile.backwardMs = {ms(of.backward)};
     profile.weightGradMs = {ms(of.backward / 2)};   // both parts whole

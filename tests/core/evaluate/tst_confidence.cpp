@@ -157,7 +157,7 @@ private slots:
     {
         // No published run tells whether they were measured or made up.
         Plan plan = planOn("a100-sxm-80gb");
-        plan.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
+        plan.profile = MeasuredStageTimes{.forwardMs = {10}, .backwardMs = {20}};
         COMPARE_ANSWER(confidenceOf(plan, {{onA100(), 10}}), "same family", -0.2, 0.1);
         const Answer told = confidenceOf(plan, {{onA100(), 10}});
         QCOMPARE(told.note, std::string("stage times are taken as the plan gives them"));
@@ -173,7 +173,7 @@ private slots:
         COMPARE_ANSWER(confidenceOf(acrossTwoDatacenters(), {{onA100("megatron-core", Reach::Fabric), 10}}), "same family", -0.2, 0.1);
         QCOMPARE(confidenceOf(acrossTwoDatacenters(), {{onA100("megatron-core", Reach::Fabric), 10}}).note, std::string("no published run crosses datacenters"));
         Plan profiled = acrossTwoDatacenters();
-        profiled.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
+        profiled.profile = MeasuredStageTimes{.forwardMs = {10}, .backwardMs = {20}};
         QCOMPARE(confidenceOf(profiled, {{onA100("megatron-core", Reach::Fabric), 10}}).label, std::string("same family"));
         QCOMPARE(confidenceOf(profiled, {{onA100("megatron-core", Reach::Wan), 10}}).label, std::string("same family"));
     }
@@ -197,7 +197,7 @@ private slots:
         QVERIFY(confidenceOf(other, measured, releases).note.empty());
         // nor do stage times of the plan's own leave anything open
         Plan profiled = planOn("a100-sxm-80gb");
-        profiled.profile = Profile{.forwardMs = {10}, .backwardMs = {20}};
+        profiled.profile = MeasuredStageTimes{.forwardMs = {10}, .backwardMs = {20}};
         COMPARE_ANSWER(confidenceOf(profiled, measured, releases), "same family", -0.2, 0.1);
     }
 

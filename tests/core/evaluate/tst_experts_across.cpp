@@ -114,7 +114,7 @@ private slots:
     void aPlanWithMeasuredTimesIsLeftAlone()
     {
         Plan plan = sixReplicas(4);
-        Profile profile;
+        MeasuredStageTimes profile;
         profile.forwardMs = {1};
         profile.backwardMs = {2};
         profile.activationMb = 1;

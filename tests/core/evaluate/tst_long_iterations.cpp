@@ -66,16 +66,16 @@ void TestLongIterations::measuredTimesBeyondATimelineAreRefusedByName()
     plan.schedule = static_cast<ScheduleKind>(schedule);
     plan.parallelism.virtualPipeline = plan.schedule == ScheduleKind::Interleaved ? 2 : 1;
     plan.profile->weightGradMs = {50};
-    const std::pair<const char *, PerStage Profile::*> times[] = {{"profile.forward_ms", &Profile::forwardMs}, {"profile.backward_ms", &Profile::backwardMs},
-                                                                  {"profile.recompute_ms", &Profile::recomputeMs}, {"profile.weight_grad_ms", &Profile::weightGradMs}};
+    const std::pair<const char *, PerStage MeasuredStageTimes::*> times[] = {{"profile.forward_ms", &MeasuredStageTimes::forwardMs}, {"profile.backward_ms", &MeasuredStageTimes::backwardMs},
+                                                                  {"profile.recompute_ms", &MeasuredStageTimes::recomputeMs}, {"profile.weight_grad_ms", &MeasuredStageTimes::weightGradMs}};
     for (const auto &[key, member] : times) {
         for (const double ms : {1e12, 1e13, 9.3e14, 1e18, 1e30, 1e300, 1.7e308}) {
             Plan longer = plan;
             (*longer.profile).*member = {ms};
-            if (member == &Profile::weightGradMs)   // it is a part of the backward
+            if (member == &MeasuredStageTimes::weightGradMs)   // it is a part of the backward
                 longer.profile->backwardMs = {ms};
             const std::string named = refusedKey(longer);
-            QVERIFY2(named == key || (member == &Profile::weightGradMs && named == "profile.backward_ms"),
+            QVERIFY2(named == key || (member == &MeasuredStageTimes::weightGradMs && named == "profile.backward_ms"),
                      (std::string(key) + " of " + std::to_string(ms) + " ms names \"" + named + "\"").c_str());
         }
     }

@@ -33,7 +33,7 @@ Plan profiled(double step, double parametersMb, double gbps)
     plan.workload.model = "gpt-3-1.3b";
     plan.workload.globalBatch = 2;
     plan.stack.name = "ideal";
-    Profile profile;
+    MeasuredStageTimes profile;
     profile.forwardMs = {step * 1e3 / 3};
     profile.backwardMs = {step * 2e3 / 3};
     profile.parametersMb = parametersMb;

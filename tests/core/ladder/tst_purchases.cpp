@@ -19,7 +19,7 @@ private slots:
         plan.memory.recompute = Recompute::Full;
         plan.parallelism.tensor = 4;
         EvaluationWorkspace workspace;
-        const Purchases purchases = whatMemoryBuys(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+        const Purchases purchases = headroomSuggestions(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
         QVERIFY(!purchases.offers.empty());
         const double now = *evaluated(plan)->metrics.tokensPerSecond;
         double last = 1e9;
@@ -40,7 +40,7 @@ private slots:
         plan.workload.microBatch = 16;
         plan.parallelism.tensor = 1;
         EvaluationWorkspace workspace;
-        const Purchases purchases = whatMemoryBuys(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+        const Purchases purchases = headroomSuggestions(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
         QVERIFY(purchases.offers.empty());
     }
 };

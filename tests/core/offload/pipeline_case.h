@@ -114,7 +114,7 @@ inline PipelineRun run(const PipelineCase &c)
     if (!timeline)
         qFatal("%s", toString(timeline.error()).c_str());
     result.timeline = std::move(*timeline);
-    adoptOrder(result.costs, result.timeline);
+    recordExecutedOrder(result.costs, result.timeline);
     if (!c.offloads)
         return result;
     ChunkMemory chunk;

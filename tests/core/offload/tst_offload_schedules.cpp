@@ -25,7 +25,7 @@ PipelineCase withoutOffload(PipelineCase c)
 PipelineCase withoutLimitOfBandwidth(PipelineCase c)
 {
     c.store = c.load = 1;
-    c.prefetch.atHandOver = true;
+    c.prefetch.prefetchFromPreviousModule = true;
     return c;
 }
 

@@ -89,9 +89,9 @@ public:
         return cluster;
     }
 
-    Profile profile(int stages)
+    MeasuredStageTimes profile(int stages)
     {
-        Profile profile;
+        MeasuredStageTimes profile;
         const auto times = [&] {
             PerStage values(static_cast<std::size_t>(coin() ? 1 : stages));
             for (double &value : values)

@@ -195,7 +195,7 @@ void TestEventLoop::whatGivesTurnsWaitsForChainsThatTakeNoTime()
     link.task(10, {}, 0);
     link.task(10, {}, 5);
     link.task(10, {{5, 0}}, 1);
-    link.resource(Discipline::Greedy);
+    link.resource(Discipline::WorkConserving);
     link.task(10);
     link.resource();
     link.task(0, {{3, 0}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Schedules in two directions, in waves, in slices and with bypass: their orders as sets, what they hold, what they take.
+// Schedules in two directions, in waves, in slices and with opportunistic forwards: their orders as sets, what they hold, what they take.
 #include "tests/core/timeline/pipelines.h"
 
 #include <cmath>
@@ -366,7 +366,7 @@ void TwoDirections::aWaitingBackwardLetsTheNextForwardGo()
     order.order = {{{OpKind::Forward, false, 0, 0}, {OpKind::Backward, false, 0, 0}, {OpKind::Forward, false, 0, 1}, {OpKind::Backward, false, 0, 1}},
                    {{OpKind::Forward, false, 0, 0}, {OpKind::Backward, false, 0, 0}, {OpKind::Forward, false, 0, 1}, {OpKind::Backward, false, 0, 1}}};
     QCOMPARE(run(even(order, {100, 200, 50})).duration, 2 * (100 + 50 + 300 + 50 + 200));
-    order.rule = OrderRule::Bypass;
+    order.rule = OrderRule::OpportunisticForward;
     const Timeline t = run(even(order, {100, 200, 50}));
     // F0 F1 . . B0 . B1: the last backward of stage 1 ends at 750, of stage 0 at 1000
     QCOMPARE(t.duration, 1000);
