@@ -57,7 +57,7 @@ ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
 
 ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement, const StackSpec &stack)
 {
-    const int devices = int(costs.tail.size()), virtualStages = int(costs.ops.size()), chunks = virtualStages / devices;
+    const int devices = int(costs.syncAndStep.size()), virtualStages = int(costs.ops.size()), chunks = virtualStages / devices;
     ScheduleTimes times;
     times.endsTogether = true;   // an iteration is counted to the end of its last stage, barrier or not
     for (int q = 0; q < virtualStages; ++q) {
@@ -66,8 +66,8 @@ ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement
     }
     for (const BoundaryTimes &b : costs.boundaries)
         times.boundaries.push_back(std::max(b.hold[0] + b.latency[0], b.hold[1] + b.latency[1]));
-    for (const TailTimes &tail : costs.tail)   // behind a barrier optimizer steps are nobody's own
-        times.tails.push_back(tail.reduce - tail.reduceEarly + (stack.gradientNormBarrier ? 0 : tail.optimizer));
+    for (const SyncAndStepTimes &syncAndStep : costs.syncAndStep)   // behind a barrier optimizer steps are nobody's own
+        times.tails.push_back(syncAndStep.reduce - syncAndStep.reduceEarly + (stack.gradientNormBarrier ? 0 : syncAndStep.optimizer));
     return times;
 }
 
@@ -216,7 +216,7 @@ void showExchange(Costs &costs, Seconds rest)
     for (std::size_t c = 0; c < costs.stages.size(); ++c) {
         for (std::size_t s = 0; s < costs.stages[c].size(); ++s) {
             costs.stages[c][s].exchange += rest;
-            costs.iteration.classes[c].tail[s].gather += toNanoseconds(rest);
+            costs.iteration.classes[c].syncAndStep[s].gather += toNanoseconds(rest);
         }
     }
 }
@@ -252,7 +252,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
             addAcrossSites(stages.back(), acrossSites[std::size_t(stage)], plan.wan);
             for (const ChunkCost &chunk : stages.back().chunks)
                 shape.ops.push_back(opTimes(chunk));
-            shape.tail.push_back(tailTimes(workload, stages.back()));
+            shape.syncAndStep.push_back(syncAndStepTimes(workload, stages.back()));
         }
         const ChunkPlacement placement = chunkPlacement(plan.schedule);
         const int inChain = stagesInChain(placement, devices, int(shape.ops.size()) / devices);

@@ -87,9 +87,9 @@ void IterationLength::addPipelines(const PipelineCosts &pipelines, const Pipelin
         add(hold * microBatches, transferKey(boundary), "a faster link, or less to send");
         add(latency * microBatches, linkKey(boundary.wanLink, "rtt_ms"), "a shorter round trip");
     }
-    for (const TailTimes &tail : pipelines.tail) {
-        add(double(tail.reduce) + double(tail.gather), reductionKey(), "a faster link, or less to reduce");
-        add(double(tail.optimizer), m_work.plan->memory.optimizerOffload == OptimizerOffload::None ? "workload.model" : "memory.optimizer_offload", "a shorter optimizer step");
+    for (const SyncAndStepTimes &syncAndStep : pipelines.syncAndStep) {
+        add(double(syncAndStep.reduce) + double(syncAndStep.gather), reductionKey(), "a faster link, or less to reduce");
+        add(double(syncAndStep.optimizer), m_work.plan->memory.optimizerOffload == OptimizerOffload::None ? "workload.model" : "memory.optimizer_offload", "a shorter optimizer step");
     }
 }
 

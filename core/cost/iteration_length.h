@@ -11,7 +11,7 @@ class IterationLength {
 public:
     explicit IterationLength(const Workload &workload) : m_work(workload) {}
 
-    /// Operations, boundaries and the tail of one class of pipelines.
+    /// Operations, boundaries and gradient sync and step of one class of pipelines.
     void addPipelines(const PipelineCosts &pipelines, const PipelineClass &seats);
     /// What all pipelines together send over each link at its capacity: they may have to share it.
     void addLinks(const std::vector<WanLinkUse> &links);

@@ -88,7 +88,7 @@ StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
     const Plan &plan = *m_work.plan;
     const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
     StageCosts result = plan.profile ? profiledStage(m_work, stage, programChunks(plan)) : computedStage(costs, stage);
-    addTail(result, costs, pipelines, stage);
+    addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }
 
@@ -230,7 +230,7 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
                                    pipelines.microBatches, work, c == 0);
         }
     }
-    addTail(result, costs, pipelines, stage);
+    addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }
 
@@ -264,7 +264,7 @@ void StageCoster::addShardRuns(const PipelineClass &pipelines, const Program &pr
     }
 }
 
-void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
+void StageCoster::addSyncAndStep(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
 {
     const Plan &plan = *m_work.plan;
     const RankGroup &data = costs.site.data;
@@ -312,7 +312,7 @@ void StageCoster::addTail(StageCosts &result, const SiteCosts &costs, const Pipe
 }
 
 /// Communication that may hide behind the last backward (reduction) or the first forward (gather) of the stage.
-TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
+SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &stage)
 {
     Seconds forward, backward;
     const bool isInRuns = !workload.plan->profile && shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
@@ -326,14 +326,14 @@ TailTimes tailTimes(const Workload &workload, const StageCosts &stage)
         if (!endsWithWeightGrads(workload.plan->schedule))
             backward += chunk.inputGrad.total() + chunk.recompute.total();
     }
-    TailTimes tail;
-    tail.reduce = toNanoseconds(stage.reduce);
+    SyncAndStepTimes syncAndStep;
+    syncAndStep.reduce = toNanoseconds(stage.reduce);
     if (!workload.plan->profile)   // of which nothing hides
-        tail.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
+        syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
                                          * std::max(0.0, 1 - workload.stack.overlapSlowdown));
-    tail.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap)) + stage.exchange);
-    tail.optimizer = toNanoseconds(stage.optimizer);
-    return tail;
+    syncAndStep.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap)) + stage.exchange);
+    syncAndStep.optimizer = toNanoseconds(stage.optimizer);
+    return syncAndStep;
 }
 
 Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches)
@@ -346,8 +346,8 @@ Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBa
     Seconds beside;
     for (const ChunkCost &chunk : stage.chunks)
         beside += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total()) * (double(microBatches) / copies);
-    const TailTimes tail = tailTimes(workload, stage);
-    return delayedStep(whole, beside + toSeconds(tail.reduce - tail.reduceEarly + tail.gather));
+    const SyncAndStepTimes syncAndStep = syncAndStepTimes(workload, stage);
+    return delayedStep(whole, beside + toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.gather));
 }
 
 Bytes stageGradient(const Workload &workload, int stage)

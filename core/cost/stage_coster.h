@@ -48,7 +48,7 @@ private:
     [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers again) const;
     [[nodiscard]] ShardTimes shardTimes(const LayerSite &site, int stage, int chunk) const;
     [[nodiscard]] Seconds gatherTime(const LayerSite &site, const StageParameters &parameters) const;
-    void addTail(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
+    void addSyncAndStep(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
 
     const Workload &m_work;
     std::vector<SiteCosts> m_sites;
@@ -63,6 +63,6 @@ private:
 [[nodiscard]] Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches);
 
 /// The part of reduction and gather that nothing of the stage hides, for the graph.
-[[nodiscard]] TailTimes tailTimes(const Workload &workload, const StageCosts &stage);
+[[nodiscard]] SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &stage);
 
 } // namespace trainyard

@@ -55,8 +55,8 @@ Nanoseconds computeOf(const PipelineCosts &pipeline, int device)
 OffloadedStep besides(OffloadedStep step, const PipelineCosts &pipeline, int device)
 {
     constexpr double kRounding = 1e-6;   // of the operations' ticks
-    const TailTimes &tail = pipeline.tail[std::size_t(device)];
-    const Seconds room = (toSeconds(computeOf(pipeline, device)) + toSeconds(tail.reduce - tail.reduceEarly + tail.gather)) * (1 - kRounding) + toSeconds(tail.optimizer);
+    const SyncAndStepTimes &syncAndStep = pipeline.syncAndStep[std::size_t(device)];
+    const Seconds room = (toSeconds(computeOf(pipeline, device)) + toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.gather)) * (1 - kRounding) + toSeconds(syncAndStep.optimizer);
     if (step.time <= room)
         return step;
     const double scale = room / step.time;

@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// Fills `pipeline.states`; its operations, pairs, tails and program are there. Nothing where the plan keeps its states.
+/// Fills `pipeline.states`; its operations, pairs, what follows the last operation and program are there. Nothing where the plan keeps its states.
 void addStateRows(const Plan &plan, const std::vector<StageCosts> &stages, PipelineCosts &pipeline);
 
 } // namespace trainyard

@@ -17,7 +17,7 @@ namespace {
 struct Sketch {                    // the fullest class as the closed forms see it
     FormPipeline pipeline;
     Seconds hidden;                // streaming local SGD: what an iteration has to hide
-    double tail = 0;               // reduction, optimizer and gather that nothing hides, of the slowest stage
+    double syncAndStep = 0;               // reduction, optimizer and gather that nothing hides, of the slowest stage
 };
 
 /// All pipelines send at once: a link that is full passes each its share.
@@ -72,8 +72,8 @@ Sketch sketch(const Workload &workload)
     for (int stage = 0; stage < count; ++stage) {
         StageCosts costs = coster.wholeStage(fullest, stage);
         addAcrossSites(costs, across[std::size_t(stage)], workload.plan->wan);
-        const TailTimes tail = tailTimes(workload, costs);
-        result.tail = std::max(result.tail, toSeconds(tail.reduce - tail.reduceEarly + tail.optimizer + tail.gather).value);
+        const SyncAndStepTimes syncAndStep = syncAndStepTimes(workload, costs);
+        result.syncAndStep = std::max(result.syncAndStep, toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.optimizer + syncAndStep.gather).value);
         FormStage times;
         for (const ChunkCost &chunk : costs.chunks) {
             times.forward += chunk.forward.total().value;
@@ -110,7 +110,7 @@ Estimate estimate(const Workload &workload)
 {
     const Sketch made = sketch(workload);
     const FormTime form = formOf(workload, made.pipeline);
-    Estimate result{Seconds{form.seconds + made.tail}, form.bound};
+    Estimate result{Seconds{form.seconds + made.syncAndStep}, form.bound};
     if (!workload.plan->profile)
         result.iteration += milliseconds(workload.stack.iterationOverheadMs * slowestHost(workload));
     result.iteration = std::max(result.iteration, made.hidden);

@@ -51,7 +51,7 @@ Nanoseconds carriedEitherWay(const Timeline &timeline, const Boundary &boundary)
 /// What its transfers would take alone, on average: every boundary between the two stages has as many of them.
 double aloneNs(const Track &track, const PipelineCosts &pipeline, ChunkPlacement placement)
 {
-    const int devices = int(pipeline.tail.size());
+    const int devices = int(pipeline.syncAndStep.size());
     double sum = 0;
     int count = 0;
     for (int q = 0; q < int(pipeline.boundaries.size()); ++q) {

@@ -212,7 +212,7 @@ private:
             recomputeAlways(pipelines.program.order[std::size_t(stage)]);
         if (stepsOffGpu)           // a delayed one hides behind recomputation too
             costs.optimizer += shownStep(m_work, costs, microBatches) - shown;
-        pipelines.tail[std::size_t(stage)] = tailTimes(m_work, costs);
+        pipelines.syncAndStep[std::size_t(stage)] = syncAndStepTimes(m_work, costs);
         return modules;
     }
 

@@ -41,7 +41,7 @@ void PipelineClassTasks::number(std::uint32_t &task, std::uint32_t &resource, co
     numberMoves(task);
     numberStates(task);
     numberChannels(task, before);
-    numberTail(task);
+    numberSyncAndStep(task);
     resource += static_cast<std::uint32_t>(m_resources.size());
 }
 
@@ -142,7 +142,7 @@ void PipelineClassTasks::numberOps(std::uint32_t &task)
 {
     for (int d = 0; d < m_devices; ++d) {
         Track &track = m_resources[static_cast<std::size_t>(d)].track;
-        const TailTimes &times = m_pipeline.tail[static_cast<std::size_t>(d)];
+        const SyncAndStepTimes &times = m_pipeline.syncAndStep[static_cast<std::size_t>(d)];
         track.first = task;
         const Op *paired = nullptr;   // a forward that shares its task with the backward that follows
         for (const Op &op : m_program.order[static_cast<std::size_t>(d)]) {
@@ -159,15 +159,15 @@ void PipelineClassTasks::numberOps(std::uint32_t &task)
             }
             numberOp(op, d, isPaired, task);
         }
-        Tail tail{kNoSpan, kNoSpan, kNoSpan, kNoSpan, kNoSpan};
+        SyncAndStep syncAndStep{kNoSpan, kNoSpan, kNoSpan, kNoSpan, kNoSpan};
         if (task > track.first)
-            tail.lastOp = task - 1;
+            syncAndStep.lastOp = task - 1;
         if (times.optimizer > 0)
-            tail.optimizer = task++;
+            syncAndStep.optimizer = task++;
         if (m_costs.overhead > 0)
-            tail.overhead = task++;
+            syncAndStep.overhead = task++;
         track.last = task;
-        m_tail.push_back(tail);
+        m_syncAndStep.push_back(syncAndStep);
     }
 }
 
@@ -206,21 +206,21 @@ void PipelineClassTasks::numberResult(const Op &op, std::size_t slot, std::uint3
         m_transfer[direction][cell(q, op.microBatch)] = m_channels[static_cast<std::size_t>(channel)].count++;
 }
 
-void PipelineClassTasks::numberTail(std::uint32_t &task)
+void PipelineClassTasks::numberSyncAndStep(std::uint32_t &task)
 {
     for (int d = 0; d < m_devices; ++d) {
-        const TailTimes &times = m_pipeline.tail[static_cast<std::size_t>(d)];
-        Tail &tail = m_tail[static_cast<std::size_t>(d)];
+        const SyncAndStepTimes &times = m_pipeline.syncAndStep[static_cast<std::size_t>(d)];
+        SyncAndStep &syncAndStep = m_syncAndStep[static_cast<std::size_t>(d)];
         const bool hasBarrier = m_costs.optimizerBarrier && m_index == 0 && d == 0;
         if (times.reduce <= 0 && times.gather <= 0 && !hasBarrier)
             continue;
         Track track{.stream = Stream::Collective, .pipelineClass = m_index, .stage = d, .first = task};
         if (times.reduce > 0)
-            tail.reduce = task++;
+            syncAndStep.reduce = task++;
         if (hasBarrier)
             m_barrier = task++;
         if (times.gather > 0)
-            tail.gather = task++;
+            syncAndStep.gather = task++;
         track.last = task;
         m_resources.push_back({.track = track});
     }

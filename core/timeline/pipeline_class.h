@@ -29,7 +29,7 @@ private:
         bool crosses = false;      // its boundary to the next lies between two devices
         int sends[2] = {-1, -1};   // WAN channel of its forwards to the next stage, and of its gradients to the previous
     };
-    struct Tail { std::uint32_t lastOp, reduce, optimizer, gather, overhead; };   // kNoSpan where absent
+    struct SyncAndStep { std::uint32_t lastOp, reduce, optimizer, gather, overhead; };   // kNoSpan where absent
     /// One direction between two devices. Of a cell's channel every lane keeps its part; the first lane has the resource.
     struct Channel {
         int from = 0, to = 0, wanLink = -1;
@@ -71,7 +71,7 @@ private:
     void numberOps(std::uint32_t &task);
     void numberOp(const Op &op, int device, bool isPaired, std::uint32_t &task);
     void numberResult(const Op &op, std::size_t slot, std::uint32_t task);
-    void numberTail(std::uint32_t &task);
+    void numberSyncAndStep(std::uint32_t &task);
     [[nodiscard]] const std::vector<OffloadSegment> *segmentsOf(const Op &op, std::size_t slot) const;
     [[nodiscard]] std::uint32_t tasksOf(const Op &op, std::size_t slot, bool isPaired) const;
     [[nodiscard]] std::vector<PlacedOp> placedOps(int device) const;
@@ -134,7 +134,7 @@ private:
     std::vector<Moment> m_gradientBegins;      // [cell]: of the operation that makes it; where devices decide while they run
     std::vector<std::uint32_t> m_firstSegment; // [device * chunks + chunk]: of all segments in turn
     std::vector<std::uint32_t> m_firstStep;    // per device: task number of its step off the GPU; empty where nothing is
-    std::vector<Tail> m_tail;                  // per device
+    std::vector<SyncAndStep> m_syncAndStep;                  // per device
     std::uint32_t m_barrier = kNoSpan;         // the gradient-norm exchange, on the first class only
     std::uint32_t m_firstResource = 0;
     bool m_hasPairs = false;

@@ -76,7 +76,7 @@ void PipelineClassTasks::writeStates(Writer &writer, int device) const
     }
     if (m_pipeline.states.steps.empty())
         return;
-    const std::uint32_t first = m_firstStep[static_cast<std::size_t>(device)], optimizer = m_tail[static_cast<std::size_t>(device)].optimizer;
+    const std::uint32_t first = m_firstStep[static_cast<std::size_t>(device)], optimizer = m_syncAndStep[static_cast<std::size_t>(device)].optimizer;
     std::uint32_t before = 0;      // steps of the devices before this one
     for (int d = 0; d < device; ++d)
         before += static_cast<std::uint32_t>(m_pipeline.states.steps[static_cast<std::size_t>(d)].taskCount());

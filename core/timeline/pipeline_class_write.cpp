@@ -19,14 +19,14 @@ Expected<void> PipelineClassTasks::write(TaskGraph &graph, const std::vector<Pip
             else
                 paired = nullptr;
         }
-        const Tail &tail = m_tail[static_cast<std::size_t>(d)];
-        if (tail.optimizer != kNoSpan) {
-            writer.task(WorkKind::Optimizer, m_at.tail + 3 * static_cast<std::uint32_t>(d) + 1);
-            writer.after(m_costs.optimizerBarrier ? classes.front().m_barrier : tail.reduce);
+        const SyncAndStep &syncAndStep = m_syncAndStep[static_cast<std::size_t>(d)];
+        if (syncAndStep.optimizer != kNoSpan) {
+            writer.task(WorkKind::Optimizer, m_at.syncAndStep + 3 * static_cast<std::uint32_t>(d) + 1);
+            writer.after(m_costs.optimizerBarrier ? classes.front().m_barrier : syncAndStep.reduce);
         }
-        if (tail.overhead != kNoSpan) {
+        if (syncAndStep.overhead != kNoSpan) {
             writer.task(WorkKind::Overhead, kOverheadDuration);
-            writer.after(tail.gather != kNoSpan ? tail.gather : tail.reduce);
+            writer.after(syncAndStep.gather != kNoSpan ? syncAndStep.gather : syncAndStep.reduce);
         }
     }
     for (int d = 0; d < m_devices && offloads(); ++d)
@@ -221,27 +221,27 @@ void PipelineClassTasks::writePieces(Writer &writer, const Channel &channel, boo
 void PipelineClassTasks::writeCollectives(Writer &writer, int device, const std::vector<PipelineClassTasks> &classes) const
 {
     const auto d = static_cast<std::size_t>(device);
-    const Tail &tail = m_tail[d];
-    const std::uint32_t costs = m_at.tail + 3 * static_cast<std::uint32_t>(device);
-    if (tail.reduce != kNoSpan) {
+    const SyncAndStep &syncAndStep = m_syncAndStep[d];
+    const std::uint32_t costs = m_at.syncAndStep + 3 * static_cast<std::uint32_t>(device);
+    if (syncAndStep.reduce != kNoSpan) {
         writer.task(WorkKind::GradientReduce, costs);
         for (std::size_t e = 0; e < classes.size(); ++e)
-            if ((m_costs.reduceJoinsClasses || static_cast<int>(e) == m_index) && d < classes[e].m_tail.size()) {
+            if ((m_costs.reduceJoinsClasses || static_cast<int>(e) == m_index) && d < classes[e].m_syncAndStep.size()) {
                 const auto lag = m_at.reduce + static_cast<std::uint32_t>(d * classes.size() + e);
-                writer.after(classes[e].m_tail[d].lastOp, lag);
+                writer.after(classes[e].m_syncAndStep[d].lastOp, lag);
                 if (m_program.placement == ChunkPlacement::Bidirectional)   // the other copy of the same layers
-                    writer.after(classes[e].m_tail[classes[e].m_tail.size() - 1 - d].lastOp, lag);
+                    writer.after(classes[e].m_syncAndStep[classes[e].m_syncAndStep.size() - 1 - d].lastOp, lag);
             }
     }
     if (m_barrier != kNoSpan && device == 0) {
         writer.task(WorkKind::Collective, kNoDuration);
         for (const PipelineClassTasks &other : classes)
-            for (const Tail &otherTail : other.m_tail)
-                writer.after(otherTail.reduce != kNoSpan ? otherTail.reduce : otherTail.lastOp);
+            for (const SyncAndStep &otherSyncAndStep : other.m_syncAndStep)
+                writer.after(otherSyncAndStep.reduce != kNoSpan ? otherSyncAndStep.reduce : otherSyncAndStep.lastOp);
     }
-    if (tail.gather != kNoSpan) {
+    if (syncAndStep.gather != kNoSpan) {
         writer.task(WorkKind::ParameterGather, costs + 2);
-        writer.after(tail.optimizer != kNoSpan ? tail.optimizer : tail.lastOp);
+        writer.after(syncAndStep.optimizer != kNoSpan ? syncAndStep.optimizer : syncAndStep.lastOp);
     }
 }
 

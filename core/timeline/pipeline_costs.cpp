@@ -173,14 +173,14 @@ std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
         const PipelineCosts &pipeline = costs.classes[c];
         layout[c] = {durations, 0, 0, lags, 0, flows, 0, 0, 0, 0, 0, 0, 0};
         layout[c].holds = layout[c].ops + 5 * size32(pipeline.ops.size());
-        layout[c].tail = layout[c].holds + 2 * size32(pipeline.boundaries.size());
-        layout[c].pairs = layout[c].tail + 3 * size32(pipeline.tail.size());
+        layout[c].syncAndStep = layout[c].holds + 2 * size32(pipeline.boundaries.size());
+        layout[c].pairs = layout[c].syncAndStep + 3 * size32(pipeline.syncAndStep.size());
         layout[c].pieces = layout[c].pairs + size32(pipeline.pairs.size());
         layout[c].segments = layout[c].pieces + (pipeline.lanes > 1 ? 4 * size32(pipeline.boundaries.size()) : 0);
         layout[c].states = layout[c].segments + kTimesOfSegment * segmentsOf(pipeline.offload);
         durations = layout[c].states + kTimesOfMoves * size32(pipeline.states.moves.size()) + stepTasksOf(pipeline.states);
         layout[c].reduce = layout[c].boundary + 2 * size32(pipeline.boundaries.size());
-        layout[c].begins = layout[c].reduce + size32(pipeline.tail.size() * costs.classes.size());
+        layout[c].begins = layout[c].reduce + size32(pipeline.syncAndStep.size() * costs.classes.size());
         layout[c].stepLags = layout[c].begins + (needsBegins(pipeline) ? layout[c].states - layout[c].ops : 0);
         lags = layout[c].stepLags + stepTasksOf(pipeline.states);
         layout[c].paths = flows + 2 * size32(pipeline.boundaries.size());
@@ -210,16 +210,16 @@ void writeCosts(TaskGraph &graph, const IterationCosts &costs)
         std::ranges::copy(pipeline.pairs, graph.durations.begin() + at.pairs);
         for (std::size_t q = 0; q < pipeline.boundaries.size(); ++q)
             writeBoundary(graph, pipeline, at, q);
-        for (std::size_t d = 0; d < pipeline.tail.size(); ++d) {
-            const TailTimes &tail = pipeline.tail[d];
-            graph.durations[at.tail + 3 * d] = tail.reduce;
-            graph.durations[at.tail + 3 * d + 1] = tail.optimizer;
-            graph.durations[at.tail + 3 * d + 2] = tail.gather;
+        for (std::size_t d = 0; d < pipeline.syncAndStep.size(); ++d) {
+            const SyncAndStepTimes &syncAndStep = pipeline.syncAndStep[d];
+            graph.durations[at.syncAndStep + 3 * d] = syncAndStep.reduce;
+            graph.durations[at.syncAndStep + 3 * d + 1] = syncAndStep.optimizer;
+            graph.durations[at.syncAndStep + 3 * d + 2] = syncAndStep.gather;
             // An early start never lets the reduction end before the last gradient is there.
             for (std::size_t e = 0; e < costs.classes.size(); ++e) {
-                const auto &other = costs.classes[e].tail;
+                const auto &other = costs.classes[e].syncAndStep;
                 graph.lags[at.reduce + d * costs.classes.size() + e]
-                    = d < other.size() ? -std::min(other[d].reduceEarly, tail.reduce) : 0;
+                    = d < other.size() ? -std::min(other[d].reduceEarly, syncAndStep.reduce) : 0;
             }
         }
         for (std::uint32_t i = at.ops; i < at.states && needsBegins(pipeline); ++i)
@@ -254,8 +254,8 @@ std::uint64_t topologyFingerprint(const IterationCosts &costs)
             addOffload(print, pipeline.offload);
         if (!pipeline.states.isEmpty())
             addStates(print, pipeline.states);
-        for (const TailTimes &tail : pipeline.tail)
-            print.add((tail.reduce > 0 ? 1u : 0u) | (tail.optimizer > 0 ? 2u : 0u) | (tail.gather > 0 ? 4u : 0u));
+        for (const SyncAndStepTimes &syncAndStep : pipeline.syncAndStep)
+            print.add((syncAndStep.reduce > 0 ? 1u : 0u) | (syncAndStep.optimizer > 0 ? 2u : 0u) | (syncAndStep.gather > 0 ? 4u : 0u));
     }
     return print.value();
 }

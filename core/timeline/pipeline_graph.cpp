@@ -32,15 +32,15 @@ Expected<void> checkSizes(const IterationCosts &costs)
             || (pipeline.lane > 0 && !areNeighbours(costs.classes[before - 1], pipeline)))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "lanes of a cell that are not alike or not in order", ""});
         if (pipeline.ops.size() != stages || pipeline.boundaries.size() + 1 < stages
-            || pipeline.tail.size() != static_cast<std::size_t>(program.shape.devices)
-            || program.order.size() != pipeline.tail.size()
+            || pipeline.syncAndStep.size() != static_cast<std::size_t>(program.shape.devices)
+            || program.order.size() != pipeline.syncAndStep.size()
             || (!pipeline.pairs.empty() && pipeline.pairs.size() != stages * static_cast<std::size_t>(program.shape.chunks)))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "costs that do not fit the program's shape", ""});
         if (const OffloadTimes &offload = pipeline.offload; !offload.isEmpty()
-            && (offload.ops.size() != stages || offload.paths.size() != pipeline.tail.size()))
+            && (offload.ops.size() != stages || offload.paths.size() != pipeline.syncAndStep.size()))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "offloading that does not fit the program", ""});
         if (const StateTimes &states = pipeline.states; (!states.moves.empty() && states.moves.size() != stages)
-            || (!states.steps.empty() && states.steps.size() != pipeline.tail.size()))
+            || (!states.steps.empty() && states.steps.size() != pipeline.syncAndStep.size()))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "states off the GPU that do not fit the program", ""});
     }
     return {};

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Builds the task graph of one training iteration from a program and the costs of its operations: classes of equal
-// pipelines side by side, boundaries as lags (inside a datacenter) or as transfers on WAN channels, and the tail
+// pipelines side by side, boundaries as lags (inside a datacenter) or as transfers on WAN channels, and gradient sync and step
 // (gradient reduction, optimizer, parameter gather). All times in nanoseconds.
 
 #include "core/schedule/program.h"
@@ -41,12 +41,12 @@ struct BoundaryTimes {
     bool operator==(const BoundaryTimes &) const = default;
 };
 
-struct TailTimes {                 // after the last backward of a stage; 0 = absent
+struct SyncAndStepTimes {                 // after the last backward of a stage; 0 = absent
     Nanoseconds reduce = 0;        // gradient reduction, whole
     Nanoseconds reduceEarly = 0;   // how long before the end of the last backward it may start
     Nanoseconds optimizer = 0;
     Nanoseconds gather = 0;        // parameter all-gather that nothing hides
-    bool operator==(const TailTimes &) const = default;
+    bool operator==(const SyncAndStepTimes &) const = default;
 };
 
 struct PipelineCosts {             // of one class of equal pipelines
@@ -58,7 +58,7 @@ struct PipelineCosts {             // of one class of equal pipelines
     // Empty where the program pairs none.
     std::vector<Nanoseconds> pairs;
     std::vector<BoundaryTimes> boundaries;   // [virtual stage q], q < virtualStages - 1
-    std::vector<TailTimes> tail;   // [device]
+    std::vector<SyncAndStepTimes> syncAndStep;   // [device]
     OffloadTimes offload;          // empty where everything stays
     StateTimes states;             // rows of states off the GPU, for which nothing waits
 };
@@ -76,7 +76,7 @@ struct IterationCosts {
 [[nodiscard]] Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs);
 
 /// Makes `graph` fit new costs of the same shape by rewriting durations, lags and flows only. False where the shape
-/// differs (then build anew): programs, which boundaries are WAN, which tail times and recomputations are 0, whether
+/// differs (then build anew): programs, which boundaries are WAN, which times of gradient sync and step and recomputations are 0, whether
 /// there are link capacities.
 [[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs);
 

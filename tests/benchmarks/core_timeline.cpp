@@ -27,7 +27,7 @@ IterationCosts pipeline(ScheduleKind kind, int devices, int microBatches, int ch
         wan = {.isWan = true, .wanLink = 0, .linkDirection = {0, 1}, .hold = {900'001, 900'001}, .latency = {30'000'000, 30'000'000},
                .bytes = {5e5, 5e5}, .rateCap = {6e8, 6e8}};
     }
-    made.tail.assign(static_cast<std::size_t>(devices), {.reduce = 5'000'000, .reduceEarly = 900'000, .optimizer = 800'000});
+    made.syncAndStep.assign(static_cast<std::size_t>(devices), {.reduce = 5'000'000, .reduceEarly = 900'000, .optimizer = 800'000});
     IterationCosts costs;
     costs.classes.push_back(std::move(made));
     return costs;

@@ -245,8 +245,8 @@ void TestLayerCost::theLastBucketHidesBehindNothing()
     const auto early = [](const Plan &p) {
         const Costed c = costed(p);
         StageCoster coster(c.work);
-        const TailTimes tail = tailTimes(c.work, coster.stage(c.work.layout.classes.front(), 0));
-        return double(tail.reduceEarly) / double(tail.reduce);
+        const SyncAndStepTimes syncAndStep = syncAndStepTimes(c.work, coster.stage(c.work.layout.classes.front(), 0));
+        return double(syncAndStep.reduceEarly) / double(syncAndStep.reduce);
     };
     QCOMPARE(early(plan), 0.0);
     const double twenty = early(with(plan, "gradient_bucket", 4e8)), two = early(with(plan, "gradient_bucket", 4e9));

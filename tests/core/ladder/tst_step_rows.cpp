@@ -29,7 +29,7 @@ IterationCosts oneStage(const OffloadedStep &step, bool hasRows = true)
 {
     IterationCosts costs = pipelines::even(pipelines::program(ScheduleKind::OneFOneB, 1, 1), {pipelines::kSecond, pipelines::kSecond, 0});
     PipelineCosts &pipeline = costs.classes.front();
-    pipeline.tail[0].optimizer = toNanoseconds(step.time);
+    pipeline.syncAndStep[0].optimizer = toNanoseconds(step.time);
     if (hasRows)
         pipeline.states.steps = {stepRows(step)};
     return costs;

@@ -74,7 +74,7 @@ inline PipelineCosts pipelineOf(const PipelineCase &c)
         boundary.latency[0] = boundary.latency[1] = c.latency;
         pipeline.boundaries[std::size_t(c.wanAfter)] = boundary;
     }
-    pipeline.tail.resize(std::size_t(c.devices));
+    pipeline.syncAndStep.resize(std::size_t(c.devices));
     if (!c.offloads)
         return pipeline;
     std::vector<OffloadSegment> segments;

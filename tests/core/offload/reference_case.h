@@ -50,7 +50,7 @@ inline IterationCosts costsOf(const Case &c, std::size_t firstKept, StageOffload
     IterationCosts costs;
     PipelineCosts &pipeline = costs.classes.emplace_back();
     pipeline.program = *makeProgram(ScheduleKind::OneFOneB, {1, c.microBatches, 1, {}});
-    pipeline.tail.resize(1);
+    pipeline.syncAndStep.resize(1);
     OpTimes &op = pipeline.ops.emplace_back();
     std::vector<OffloadSegment> segments;
     auto &kept = bytes.chunks.emplace_back();

@@ -225,9 +225,9 @@ void ZeroBubble::aCommonEndCountsTheMakespan()
     const ScheduleTimes times = timesOf(4, {});
     IterationCosts costs = costsOf(make(ScheduleKind::ZbH2, {4, 8, 1, {}}), times);
     QCOMPARE(outcome(costs.classes.front().program, times).longestSpan, 24 * kUnit);
-    for (TailTimes &tail : costs.classes.front().tail) {
-        tail.reduce = kUnit / 2;
-        tail.optimizer = kUnit;
+    for (SyncAndStepTimes &syncAndStep : costs.classes.front().syncAndStep) {
+        syncAndStep.reduce = kUnit / 2;
+        syncAndStep.optimizer = kUnit;
     }
     const auto optimizerStart = [&](int stage) {
         const Timeline timeline = run(costs);

@@ -26,7 +26,7 @@ inline Program program(ScheduleKind kind, int devices, int microBatches, int chu
     return std::move(*made);
 }
 
-/// Every stage and boundary alike; no tail.
+/// Every stage and boundary alike; no gradient sync, no step.
 inline IterationCosts even(Program order, Times times)
 {
     PipelineCosts pipeline;
@@ -38,7 +38,7 @@ inline IterationCosts even(Program order, Times times)
     BoundaryTimes boundary;
     boundary.hold[0] = boundary.hold[1] = times.boundary;
     pipeline.boundaries.assign(stages - 1, boundary);
-    pipeline.tail.resize(static_cast<std::size_t>(order.shape.devices));
+    pipeline.syncAndStep.resize(static_cast<std::size_t>(order.shape.devices));
     pipeline.program = std::move(order);
     IterationCosts costs;
     costs.classes.push_back(std::move(pipeline));

@@ -45,7 +45,7 @@ void TestAnalysis::stageTimesAddUpToTheIteration()
     IterationCosts costs = even(program(ScheduleKind::Interleaved, 4, 16, 2), {1003, 2017, 13});
     wan(costs.classes[0], 1, 3511, 700);
     wan(costs.classes[0], 3, 977, 5003);
-    costs.classes[0].tail.assign(4, {.reduce = 9001, .reduceEarly = 1200, .optimizer = 17, .gather = 303});
+    costs.classes[0].syncAndStep.assign(4, {.reduce = 9001, .reduceEarly = 1200, .optimizer = 17, .gather = 303});
     costs.classes.push_back(costs.classes[0]);
     costs.optimizerBarrier = true;
     const Timeline timeline = run(costs);
@@ -93,7 +93,7 @@ void TestAnalysis::localTransfersCountAsPipeline()
 void TestAnalysis::theTailIsBookedToWhatItIs()
 {
     IterationCosts costs = even(program(ScheduleKind::OneFOneB, 1, 2), {10, 20, 0});
-    costs.classes[0].tail[0] = {.reduce = 50, .reduceEarly = 15, .optimizer = 5, .gather = 30};
+    costs.classes[0].syncAndStep[0] = {.reduce = 50, .reduceEarly = 15, .optimizer = 5, .gather = 30};
     costs.overhead = 7;
     const std::vector<StageTime> times = stageTimes(run(costs));
     QCOMPARE(times[0].compute, Nanoseconds{60});
@@ -105,7 +105,7 @@ void TestAnalysis::theTailIsBookedToWhatItIs()
 void TestAnalysis::whatACollectiveDoesAfterTheLastSpanIsNotABubble()
 {
     IterationCosts costs = even(program(ScheduleKind::OneFOneB, 2, 2), {10, 20, 0});
-    costs.classes[0].tail.assign(2, {.reduce = 50});
+    costs.classes[0].syncAndStep.assign(2, {.reduce = 50});
     const std::vector<StageTime> times = stageTimes(run(costs));
     QCOMPARE(times[0].reduce, Nanoseconds{50});
     QCOMPARE(times[1].reduce, Nanoseconds{50});

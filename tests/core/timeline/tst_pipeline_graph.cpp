@@ -30,11 +30,11 @@ const Track &channel(const Timeline &timeline, int from, int to)
     qFatal("no such channel");
 }
 
-/// 1F1B on 2 stages x 2 micro-batches with f = 10, b = 20, and a tail. Last backwards end at 90 and 70.
-IterationCosts withTail(TailTimes tail)
+/// 1F1B on 2 stages x 2 micro-batches with f = 10, b = 20, and gradient sync and step. Last backwards end at 90 and 70.
+IterationCosts withSyncAndStep(SyncAndStepTimes syncAndStep)
 {
     IterationCosts costs = even(program(ScheduleKind::OneFOneB, 2, 2), {10, 20, 0});
-    costs.classes[0].tail.assign(2, tail);
+    costs.classes[0].syncAndStep.assign(2, syncAndStep);
     return costs;
 }
 
@@ -158,7 +158,7 @@ void TestPipelineGraph::placementsThatFoldNeedNoTransferWhereTheyTurn()
 
 void TestPipelineGraph::reductionFollowsTheLastBackward()
 {
-    const Timeline timeline = run(withTail({.reduce = 50, .optimizer = 5}));
+    const Timeline timeline = run(withSyncAndStep({.reduce = 50, .optimizer = 5}));
     const std::uint32_t reduce = only(timeline, WorkKind::GradientReduce, 0);
     QCOMPARE(timeline.start[reduce], Nanoseconds{90});
     QCOMPARE(timeline.start[only(timeline, WorkKind::Optimizer, 0)], Nanoseconds{140});
@@ -169,16 +169,16 @@ void TestPipelineGraph::reductionFollowsTheLastBackward()
 void TestPipelineGraph::anEarlyReductionNeverEndsBeforeTheLastBackward()
 {
     // It may start 20 early, and lasts 50: 30 show.
-    QCOMPARE(run(withTail({.reduce = 50, .reduceEarly = 20})).duration, Nanoseconds{90 - 20 + 50});
+    QCOMPARE(run(withSyncAndStep({.reduce = 50, .reduceEarly = 20})).duration, Nanoseconds{90 - 20 + 50});
     // It lasts 8 only: it ends with the last backward.
-    const Timeline timeline = run(withTail({.reduce = 8, .reduceEarly = 20}));
+    const Timeline timeline = run(withSyncAndStep({.reduce = 8, .reduceEarly = 20}));
     QCOMPARE(timeline.duration, Nanoseconds{90});
     QCOMPARE(timeline.start[only(timeline, WorkKind::GradientReduce, 0)], Nanoseconds{82});
 }
 
 void TestPipelineGraph::reductionWaitsForTheStageInEveryClass()
 {
-    IterationCosts costs = withTail({.reduce = 50});
+    IterationCosts costs = withSyncAndStep({.reduce = 50});
     costs.classes.push_back(costs.classes[0]);
     for (OpTimes &times : costs.classes[1].ops)
         times = {.forward = 20, .backward = 40};
@@ -190,7 +190,7 @@ void TestPipelineGraph::reductionWaitsForTheStageInEveryClass()
 
 void TestPipelineGraph::aBarrierHoldsEveryOptimizerForEveryReduction()
 {
-    IterationCosts costs = withTail({.reduce = 50, .optimizer = 5});
+    IterationCosts costs = withSyncAndStep({.reduce = 50, .optimizer = 5});
     costs.optimizerBarrier = true;
     const Timeline timeline = run(costs);
     QCOMPARE(timeline.start[only(timeline, WorkKind::Optimizer, 1)], Nanoseconds{140});
@@ -199,7 +199,7 @@ void TestPipelineGraph::aBarrierHoldsEveryOptimizerForEveryReduction()
 
 void TestPipelineGraph::gatherAndOverheadComeLast()
 {
-    IterationCosts costs = withTail({.reduce = 50, .optimizer = 5, .gather = 30});
+    IterationCosts costs = withSyncAndStep({.reduce = 50, .optimizer = 5, .gather = 30});
     costs.overhead = 12;
     const Timeline timeline = run(costs);
     QCOMPARE(timeline.start[only(timeline, WorkKind::ParameterGather, 0)], Nanoseconds{145});
@@ -209,14 +209,14 @@ void TestPipelineGraph::gatherAndOverheadComeLast()
 
 void TestPipelineGraph::newCostsOfTheSameShapeGiveTheGraphThatBuildingGives()
 {
-    IterationCosts costs = withTail({.reduce = 50, .reduceEarly = 5, .optimizer = 5, .gather = 30});
+    IterationCosts costs = withSyncAndStep({.reduce = 50, .reduceEarly = 5, .optimizer = 5, .gather = 30});
     wan(costs.classes[0], 0, 25, 100);
     costs.linkCapacity = {1e9, 1e9};
     TaskGraph updated = graph(costs);
     for (OpTimes &times : costs.classes[0].ops)
         times = {.forward = 13, .backward = 29};
     wan(costs.classes[0], 0, 7, 60).rateCap[0] = 3e8;
-    costs.classes[0].tail.assign(2, {.reduce = 60, .reduceEarly = 7, .optimizer = 6, .gather = 31});
+    costs.classes[0].syncAndStep.assign(2, {.reduce = 60, .reduceEarly = 7, .optimizer = 6, .gather = 31});
     costs.classes[0].pipelines = 4;
     costs.linkCapacity = {1e8, 2e8};
     QVERIFY(updatePipelineGraph(updated, costs));
@@ -231,11 +231,11 @@ void TestPipelineGraph::newCostsOfTheSameShapeGiveTheGraphThatBuildingGives()
 
 void TestPipelineGraph::anotherShapeIsRefused()
 {
-    const IterationCosts costs = withTail({.reduce = 50});
+    const IterationCosts costs = withSyncAndStep({.reduce = 50});
     TaskGraph tasks = graph(costs);
     QVERIFY(updatePipelineGraph(tasks, costs));
     IterationCosts other = costs;
-    other.classes[0].tail[0].gather = 1;
+    other.classes[0].syncAndStep[0].gather = 1;
     QVERIFY(!updatePipelineGraph(tasks, other));
     other = costs;
     other.classes[0].boundaries[0].isWan = true;

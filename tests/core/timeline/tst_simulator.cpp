@@ -175,7 +175,7 @@ void TestSimulator::bothEnginesAgreeOnPipelinesOverTheWan()
         boundary.rateCap[0] = boundary.rateCap[1] = 6e8;
         boundary.linkDirection[1] = 1;
     }
-    costs.classes[0].tail.assign(4, {.reduce = 5'000'000, .reduceEarly = 3'000'000, .optimizer = 70'000, .gather = 900'000});
+    costs.classes[0].syncAndStep.assign(4, {.reduce = 5'000'000, .reduceEarly = 3'000'000, .optimizer = 70'000, .gather = 900'000});
     costs.classes[0].pipelines = 3;
     costs.overhead = 17;
     costs.optimizerBarrier = true;
