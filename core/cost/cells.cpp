@@ -14,13 +14,13 @@ namespace {
 
 bool crosses(const PipelineClass &pipelines, std::size_t stage)
 {
-    return pipelines.seats[stage].datacenter != pipelines.seats[stage + 1].datacenter;
+    return pipelines.locations[stage].datacenter != pipelines.locations[stage + 1].datacenter;
 }
 
 bool crossesWan(const Layout &layout)
 {
     return std::ranges::any_of(layout.classes, [](const PipelineClass &c) {
-        for (std::size_t stage = 0; stage + 1 < c.seats.size(); ++stage)
+        for (std::size_t stage = 0; stage + 1 < c.locations.size(); ++stage)
             if (crosses(c, stage))
                 return true;
         return false;
@@ -32,9 +32,9 @@ double ratioOf(const Workload &workload, const PipelineClass &pipelines, StageCo
 {
     std::vector<WanLinkUse> ignored(workload.plan->cluster.wanLinks.size());
     double slowestHop = 0, slowestForward = 0;
-    for (std::size_t stage = 0; stage < pipelines.seats.size(); ++stage) {
+    for (std::size_t stage = 0; stage < pipelines.locations.size(); ++stage) {
         slowestForward = std::max(slowestForward, coster.wholeStage(pipelines, int(stage)).chunks.front().forward.total().value);
-        if (stage + 1 < pipelines.seats.size() && crosses(pipelines, stage)) {
+        if (stage + 1 < pipelines.locations.size() && crosses(pipelines, stage)) {
             const BoundaryTimes boundary = boundaryTimes(workload, pipelines, int(stage), int(stage) + 1, coster.site(pipelines, int(stage)), ignored);
             slowestHop = std::max({slowestHop, toSeconds(boundary.hold[0]).value, toSeconds(boundary.hold[1]).value});
         }
@@ -46,10 +46,10 @@ double ratioOf(const Workload &workload, const PipelineClass &pipelines, StageCo
 int nodesAtCrossings(const Workload &workload, const PipelineClass &pipelines, int count)
 {
     int nodes = count;
-    for (std::size_t stage = 0; stage + 1 < pipelines.seats.size(); ++stage)
-        for (const StageSeat seat : {pipelines.seats[stage], pipelines.seats[stage + 1]})
+    for (std::size_t stage = 0; stage + 1 < pipelines.locations.size(); ++stage)
+        for (const StageLocation location : {pipelines.locations[stage], pipelines.locations[stage + 1]})
             if (crosses(pipelines, stage))
-                nodes = std::min(nodes, std::max(1, count / pipelinesPerNode(workload, seat)));
+                nodes = std::min(nodes, std::max(1, count / pipelinesPerNode(workload, location)));
     return nodes;
 }
 
@@ -73,7 +73,7 @@ std::vector<Alike> groupAlike(const std::vector<PipelineClass> &classes)
 {
     std::vector<Alike> groups;
     for (const PipelineClass &c : classes) {
-        auto group = std::ranges::find_if(groups, [&](const Alike &g) { return g.classes.front()->seats == c.seats; });
+        auto group = std::ranges::find_if(groups, [&](const Alike &g) { return g.classes.front()->locations == c.locations; });
         if (group == groups.end())
             group = groups.insert(groups.end(), Alike{});
         group->classes.push_back(&c);

@@ -7,6 +7,6 @@
 namespace trainyard {
 
 /// USD. A rental price includes power; hardware of one's own (price 0) pays for what it draws at this utilization.
-[[nodiscard]] double usdPerGpuHour(const Workload &workload, StageSeat seat, double utilization);
+[[nodiscard]] double usdPerGpuHour(const Workload &workload, StageLocation location, double utilization);
 
 } // namespace trainyard

@@ -126,7 +126,7 @@ Expected<void> checkStrategy(const Workload &workload)
             return fault("parallelism.token_slices", "is more than the sequence has tokens", std::to_string(plan.workload.sequenceLength) + " or fewer");
     }
     for (const PipelineClass &pipelines : workload.layout.classes) {
-        const auto siteOf = [&](int stage) { return pipelines.seats[std::size_t(stage)].datacenter; };
+        const auto siteOf = [&](int stage) { return pipelines.locations[std::size_t(stage)].datacenter; };
         const auto labelOf = [&](int site) { return plan.cluster.datacenters[std::size_t(site)].label(); };
         for (int stage = 0; modelCopies(plan.schedule) > 1 && 2 * stage < plan.parallelism.pipeline; ++stage) {
             const int mirror = mirrorStage(plan, stage);
@@ -173,10 +173,10 @@ void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const
     const int devices = int(stages.size());
     const auto charge = [&](int q, double tokens) {
         const int device = deviceAt(placement, devices, q);
-        const StageSeat seat = pipelines.seats[std::size_t(device)];
+        const StageLocation location = pipelines.locations[std::size_t(device)];
         ChunkCost &chunk = stages[std::size_t(device)].chunks[std::size_t(q / devices)];
-        chunk.forward.compute += boundaryRecodeTime(workload, seat, false, tokens);
-        chunk.inputGrad.compute += boundaryRecodeTime(workload, seat, true, tokens);
+        chunk.forward.compute += boundaryRecodeTime(workload, location, false, tokens);
+        chunk.inputGrad.compute += boundaryRecodeTime(workload, location, true, tokens);
     };
     for (int q = 0; q < int(shape.boundaries.size()); ++q) {
         if (!shape.boundaries[std::size_t(q)].isWan)
@@ -206,8 +206,8 @@ double slowestHost(const Workload &workload)
 {
     double slowest = 0;
     for (const PipelineClass &pipelines : workload.layout.classes)
-        for (const StageSeat seat : pipelines.seats)
-            slowest = std::max(slowest, workload.sustainedRates(seat).host);
+        for (const StageLocation location : pipelines.locations)
+            slowest = std::max(slowest, workload.sustainedRates(location).host);
     return slowest;
 }
 

@@ -59,19 +59,19 @@ std::string IterationLength::reductionKey() const
     if (m_work.plan->profile && m_work.plan->profile->parametersMb > 1e9)   // a petabyte: more than any link is for
         return "profile.parameters_mb";
     const auto &classes = m_work.layout.classes;
-    const int home = classes.front().seats.front().datacenter;
+    const int home = classes.front().locations.front().datacenter;
     for (const PipelineClass &pipelines : classes) {
-        for (const StageSeat seat : pipelines.seats) {
-            if (const int link = m_work.links.between(home, seat.datacenter); seat.datacenter != home && link >= 0)
+        for (const StageLocation location : pipelines.locations) {
+            if (const int link = m_work.links.between(home, location.datacenter); location.datacenter != home && link >= 0)
                 return linkKey(link, "node_pair_gbps");
         }
     }
     return m_work.plan->profile ? "profile.parameters_mb" : "cluster.datacenters[" + std::to_string(home) + "].fabric_gbps_per_gpu";
 }
 
-void IterationLength::addPipelines(const PipelineCosts &pipelines, const PipelineClass &seats)
+void IterationLength::addPipelines(const PipelineCosts &pipelines, const PipelineClass &locations)
 {
-    const double microBatches = seats.microBatches;
+    const double microBatches = locations.microBatches;
     for (const OpTimes &op : pipelines.ops)
         add((double(op.forward) + double(op.backward) + double(op.recompute)) * microBatches, operationKey(op), "shorter operations");
     for (const BoundaryTimes &boundary : pipelines.boundaries) {
@@ -81,7 +81,7 @@ void IterationLength::addPipelines(const PipelineCosts &pipelines, const Pipelin
             latency += double(boundary.latency[way]);
         }
         if (!boundary.isWan) {
-            add(hold * microBatches, "cluster.datacenters[" + std::to_string(seats.seats.front().datacenter) + "].fabric_gbps_per_gpu", "a faster fabric");
+            add(hold * microBatches, "cluster.datacenters[" + std::to_string(locations.locations.front().datacenter) + "].fabric_gbps_per_gpu", "a faster fabric");
             continue;
         }
         add(hold * microBatches, transferKey(boundary), "a faster link, or less to send");

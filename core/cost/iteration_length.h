@@ -12,7 +12,7 @@ public:
     explicit IterationLength(const Workload &workload) : m_work(workload) {}
 
     /// Operations, boundaries and gradient sync and step of one class of pipelines.
-    void addPipelines(const PipelineCosts &pipelines, const PipelineClass &seats);
+    void addPipelines(const PipelineCosts &pipelines, const PipelineClass &locations);
     /// What all pipelines together send over each link at its capacity: they may have to share it.
     void addLinks(const std::vector<WanLinkUse> &links);
     /// What leaves the GPU, as slowly as links that are asked for by all at once carry it, and the steps of states off it.

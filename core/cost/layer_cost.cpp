@@ -188,29 +188,29 @@ double attentionSpeed(const Workload &workload, const LayerSite &site)
     return workload.stack.kernelEfficiency * site.sustained.attention;
 }
 
-Link seatFabric(const Workload &workload, StageSeat seat)
+Link locationFabric(const Workload &workload, StageLocation location)
 {
-    const BytesPerSecond perGpu = gbitsPerSecond(workload.fabricGbps(seat));
-    const Datacenter &datacenter = workload.plan->cluster.datacenters[std::size_t(seat.datacenter)];
+    const BytesPerSecond perGpu = gbitsPerSecond(workload.fabricGbps(location));
+    const Datacenter &datacenter = workload.plan->cluster.datacenters[std::size_t(location.datacenter)];
     const bool isTcp = datacenter.fabric == FabricKind::Tcp;
-    Link link = isTcp ? tcpLink(perGpu, workload.pool(seat).gpusPerNode, builtinNetwork()) : fabricLink(perGpu, builtinNetwork());
+    Link link = isTcp ? tcpLink(perGpu, workload.pool(location).gpusPerNode, builtinNetwork()) : fabricLink(perGpu, builtinNetwork());
     // Large messages reach what was measured (not more than this pool's NICs carry); start, steps and ramp stay the class's.
     if (datacenter.fabricMeasuredGBps)
         link.bandwidth = BytesPerSecond{std::min(gbytesPerSecond(*datacenter.fabricMeasuredGBps).value, perGpu.value) / link.kind->fraction};
     return link;
 }
 
-LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
+LayerSite layerSite(const Workload &workload, StageLocation location, int dataParallel)
 {
-    const GpuSpec &gpu = workload.gpu(seat);
+    const GpuSpec &gpu = workload.gpu(location);
     const NetworkSpec &network = builtinNetwork();
     const Parallelism &p = workload.plan->parallelism;
     LayerSite site;
     site.gpu = &gpu;
-    site.sustained = workload.sustainedRates(seat);
+    site.sustained = workload.sustainedRates(location);
     site.device = deviceLink(gpu, network);
-    site.fabric = seatFabric(workload, seat);
-    site.domain = std::max(workload.pool(seat).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
+    site.fabric = locationFabric(workload, location);
+    site.domain = std::max(workload.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
     const auto group = [&](int ranks, int stride) {
         return RankGroup{ranks, std::clamp(site.domain / std::max(1, stride), 1, std::max(1, ranks)), site.device, site.fabric};
     };
@@ -222,7 +222,7 @@ LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel)
     // The ranks of all replicas hold each expert once for every expert * expertTensor of them, that far apart.
     const int shard = p.expert * p.expertTensor;
     site.expertData = group(std::max(1, dataParallel * p.context * p.tensor / shard), shard);
-    site.states = stateRates(workload, seat);
+    site.states = stateRates(workload, location);
     return site;
 }
 

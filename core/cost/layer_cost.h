@@ -31,10 +31,10 @@ struct LayerSite {                 // where a stage computes: what its layers se
 [[nodiscard]] bool isOnGrid(const GpuSpec &gpu, Precision precision, double elements);
 /// Of fused and unfused attention within a training step, relative to its kernels alone.
 [[nodiscard]] double attentionSpeed(const Workload &workload, const LayerSite &site);
-/// From a GPU of the seat to other nodes of its datacenter.
-[[nodiscard]] Link seatFabric(const Workload &workload, StageSeat seat);
-/// `dataParallel` ranks of the seat's stage, in its own datacenter.
-[[nodiscard]] LayerSite layerSite(const Workload &workload, StageSeat seat, int dataParallel);
+/// From a GPU of the location to other nodes of its datacenter.
+[[nodiscard]] Link locationFabric(const Workload &workload, StageLocation location);
+/// `dataParallel` ranks of the location's stage, in its own datacenter.
+[[nodiscard]] LayerSite layerSite(const Workload &workload, StageLocation location, int dataParallel);
 
 /// True where every micro-batch scatters the gradients of each layer on its own (ZeRO-2 on), and from ZeRO-3 on fetches its
 /// weights (ShardExchange::InLayers).

@@ -5,7 +5,7 @@
 #include "core/cost/search_times.h"
 #include "core/cost/wan_reduce.h"
 #include "core/placement/place.h"
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
@@ -36,10 +36,10 @@ void addPipelinesAcross(Placements &out, const Workload &workload, int most)
         if (layout.data > 0)
             out.found.push_back({std::move(layout), 0, true});
         else
-            out.unseated = std::move(layout);
+            out.unplaced = std::move(layout);
     };
     if (!plan.placement.stages.empty())
-        return addOne(seatPinned(workload));
+        return addOne(placePinned(workload));
     int data = plan.parallelism.data.value_or(mostReplicas(workload));
     SearchTimes room = searchRoom(workload, std::max(1, data));
     if (data > 0 && !canHoldAll(room)) {
@@ -47,27 +47,27 @@ void addPipelinesAcross(Placements &out, const Workload &workload, int most)
         room = searchRoom(workload, std::max(1, data));
     }
     if (data == 0)
-        return addOne(seatNothing(workload, std::max(1, plan.parallelism.data.value_or(1))));
+        return addOne(placeNothing(workload, std::max(1, plan.parallelism.data.value_or(1))));
     const auto isOpen = [](int stages) { return stages > 0; };
     if (std::ranges::count_if(room.holds, isOpen) == 1) {
         const auto only = std::ranges::find_if(room.holds, isOpen);
-        return addOne(seatBlocks(workload, {{int(only - room.holds.begin()), room.stages}}, data));
+        return addOne(placeBlocks(workload, {{int(only - room.holds.begin()), room.stages}}, data));
     }
     const SearchTimes times = searchTimes(workload, data);
     FoundBlocks found = searchBlocks(times, {.most = most});
     if (found.blocks.empty())
         found = searchBlocks(times, {.sizes = BlockSizes::Any, .most = most});
     for (BoundedBlocks &candidate : found.blocks)
-        out.found.push_back({seatBlocks(workload, candidate.blocks, data), candidate.seconds, candidate.mayFit});
+        out.found.push_back({placeBlocks(workload, candidate.blocks, data), candidate.seconds, candidate.mayFit});
 }
 
 /// One pipeline in each datacenter that holds any, by the slowest of them.
 void addWholePipelines(Placements &out, const Workload &workload, int most)
 {
-    std::vector<Layout> layouts = seatWholePipelines(workload, most);
+    std::vector<Layout> layouts = placeWholePipelines(workload, most);
     if (layouts.front().data == 0) {
-        if (out.found.empty() && out.unseated.unseated.empty())
-            out.unseated = std::move(layouts.front());
+        if (out.found.empty() && out.unplaced.unplaced.empty())
+            out.unplaced = std::move(layouts.front());
         return;
     }
     SearchTimes times;
@@ -78,7 +78,7 @@ void addWholePipelines(Placements &out, const Workload &workload, int most)
         times.microBatches = times.fewest = totalMicroBatches(*workload.plan) / layout.data;
         for (const PipelineClass &c : layout.classes)
             if (!times.sites.empty())
-                bound = std::max(bound, boundBlocks(times, {{c.seats.front().datacenter, times.stages}}).seconds);
+                bound = std::max(bound, boundBlocks(times, {{c.locations.front().datacenter, times.stages}}).seconds);
         out.found.push_back({std::move(layout), bound, true});
     }
 }
@@ -99,7 +99,7 @@ void addExchanges(Placements &placements, const Workload &workload)
     }
 }
 
-Placements seated(const Workload &workload, const std::vector<PlacementMode> &modes, int most)
+Placements placed(const Workload &workload, const std::vector<PlacementMode> &modes, int most)
 {
     Placements result;
     for (const PlacementMode mode : modes) {
@@ -118,7 +118,7 @@ Placements seated(const Workload &workload, const std::vector<PlacementMode> &mo
 
 Placements placements(const Workload &workload, int most)
 {
-    Placements result = seated(workload, candidateModes(*workload.plan), most);
+    Placements result = placed(workload, candidateModes(*workload.plan), most);
     if (workload.plan->wan.sharing != WanSharing::Temporal)
         return result;
     Workload scratch = workload;
@@ -132,8 +132,8 @@ Placements placements(const Workload &workload, int most)
 
 Layout place(const Workload &workload, PlacementMode mode)
 {
-    Placements all = seated(workload, {mode}, 1);
-    return all.found.empty() ? std::move(all.unseated) : std::move(all.found.front().layout);
+    Placements all = placed(workload, {mode}, 1);
+    return all.found.empty() ? std::move(all.unplaced) : std::move(all.found.front().layout);
 }
 
 } // namespace trainyard

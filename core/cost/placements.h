@@ -18,14 +18,14 @@ struct PlacedLayout {
 
 struct Placements {
     std::vector<PlacedLayout> found;  // those that may fit first, then by bound
-    Layout unseated;               // where none is found: with data 0 and why
+    Layout unplaced;               // where none is found: with data 0 and why
 };
 
 /// `most`: pipelines across and whole pipelines, each.
 [[nodiscard]] Placements placements(const Workload &workload, int most = 48);
 
-/// The one of the least bound, for one mode (not Auto), without DP-cells; where nothing can be seated, data is 0 and
-/// `unseated` says why.
+/// The one of the least bound, for one mode (not Auto), without DP-cells; where nothing can be placed, data is 0 and
+/// `unplaced` says why.
 [[nodiscard]] Layout place(const Workload &workload, PlacementMode mode);
 
 } // namespace trainyard

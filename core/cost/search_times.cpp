@@ -9,7 +9,7 @@
 #include "core/cost/wan_traffic.h"
 #include "core/memory/in_flight_room.h"
 #include "core/placement/place.h"
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
@@ -99,12 +99,12 @@ private:
                 m_times.alike.back() = other;
     }
 
-    void addPool(std::vector<StageBound> &stages, StageSeat seat, bool isFirst)
+    void addPool(std::vector<StageBound> &stages, StageLocation location, bool isFirst)
     {
-        m_workload.layout.classes = {PipelineClass{0, m_data, m_times.microBatches, std::vector<StageSeat>(stages.size(), seat)}};
+        m_workload.layout.classes = {PipelineClass{0, m_data, m_times.microBatches, std::vector<StageLocation>(stages.size(), location)}};
         StageCoster coster(m_workload);
         const StageCoster::Parts parts = m_plan.profile ? StageCoster::Parts{} : coster.parts(m_workload.layout.classes.front(), 0);
-        const double usd = m_usdPerGb ? usdPerGpuHour(m_workload, seat, 0) / 3600 * m_plan.parallelism.tensor * m_plan.parallelism.context * m_data : 0;
+        const double usd = m_usdPerGb ? usdPerGpuHour(m_workload, location, 0) / 3600 * m_plan.parallelism.tensor * m_plan.parallelism.context * m_data : 0;
         for (int s = 0; s < int(stages.size()); ++s) {
             const bool isSliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices;
             const StageBound here = m_plan.profile || isSliced ? ofChunks(coster, s) : computed(parts, s);

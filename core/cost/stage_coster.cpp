@@ -80,13 +80,13 @@ StageParameters chunkParameters(const Workload &workload, int stage, int chunk, 
 StageCoster::StageCoster(const Workload &workload) : m_work(workload)
 {
     if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices && !workload.layout.classes.empty())
-        m_slices = sliceLengths(workload, layerSite(workload, workload.layout.classes.front().seats.front(), 1));
+        m_slices = sliceLengths(workload, layerSite(workload, workload.layout.classes.front().locations.front(), 1));
 }
 
 StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
 {
     const Plan &plan = *m_work.plan;
-    const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
+    const SiteCosts &costs = at(pipelines.locations[std::size_t(stage)], replicasHere(pipelines, stage));
     StageCosts result = plan.profile ? profiledStage(m_work, stage, programChunks(plan)) : computedStage(costs, stage);
     addSyncAndStep(result, costs, pipelines, stage);
     return result;
@@ -94,12 +94,12 @@ StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
 
 const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
 {
-    return at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage)).site;
+    return at(pipelines.locations[std::size_t(stage)], replicasHere(pipelines, stage)).site;
 }
 
 StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage, int slice)
 {
-    const SiteCosts &whole = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
+    const SiteCosts &whole = at(pipelines.locations[std::size_t(stage)], replicasHere(pipelines, stage));
     const SiteCosts &costs = slice < 0 ? whole : whole.slices[std::size_t(slice)];
     return {costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(m_work, costs.site, false),
             m_work.model.isMoe() ? attentionShare(m_work, costs.site, true) : AttentionShare{}, costs.denseAgain, costs.expertAgain};
@@ -111,7 +111,7 @@ int StageCoster::replicasHere(const PipelineClass &pipelines, int stage) const
     const int mirror = mirrorStage(*m_work.plan, stage);
     int replicas = 0;
     const auto count = [&](const PipelineClass &other, int holder) {
-        replicas += other.seats[std::size_t(holder)].datacenter == pipelines.seats[std::size_t(stage)].datacenter ? other.pipelines : 0;
+        replicas += other.locations[std::size_t(holder)].datacenter == pipelines.locations[std::size_t(stage)].datacenter ? other.pipelines : 0;
     };
     for (const PipelineClass &other : m_work.layout.classes) {
         count(other, stage);
@@ -121,17 +121,17 @@ int StageCoster::replicasHere(const PipelineClass &pipelines, int stage) const
     return replicas;
 }
 
-const StageCoster::SiteCosts &StageCoster::at(StageSeat seat, int replicas)
+const StageCoster::SiteCosts &StageCoster::at(StageLocation location, int replicas)
 {
-    const Link fabric = seatFabric(m_work, seat);
-    const int perNode = m_work.pool(seat).gpusPerNode;
-    const StateRates states = stateRates(m_work, seat);
+    const Link fabric = locationFabric(m_work, location);
+    const int perNode = m_work.pool(location).gpusPerNode;
+    const StateRates states = stateRates(m_work, location);
     for (const SiteCosts &known : m_sites) {
-        if (known.site.gpu == &m_work.gpu(seat) && known.site.fabric == fabric && known.site.states == states && known.gpusPerNode == perNode
+        if (known.site.gpu == &m_work.gpu(location) && known.site.fabric == fabric && known.site.states == states && known.gpusPerNode == perNode
             && known.site.data.ranks == replicas * m_work.plan->parallelism.context)
             return known;
     }
-    SiteCosts costs{layerSite(m_work, seat, replicas), perNode, {}, {}, {}, {}, {}, {}, {}};
+    SiteCosts costs{layerSite(m_work, location, replicas), perNode, {}, {}, {}, {}, {}, {}, {}};
     if (!m_work.plan->profile) {
         costs.dense = layerCost(m_work, costs.site, false);
         if (m_work.model.isMoe())
@@ -204,7 +204,7 @@ StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
 
 StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
 {
-    const SiteCosts &costs = at(pipelines.seats[std::size_t(stage)], replicasHere(pipelines, stage));
+    const SiteCosts &costs = at(pipelines.locations[std::size_t(stage)], replicasHere(pipelines, stage));
     StageCosts result;
     if (m_work.plan->profile) {
         result.chunks = {profiledChunk(m_work, stage, 1)};
@@ -303,12 +303,12 @@ void StageCoster::addSyncAndStep(StageCosts &result, const SiteCosts &costs, con
         Seconds backward;          // of a micro-batch
         for (const ChunkCost &chunk : result.chunks)
             backward += chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total();
-        result.step = offloadedStep(m_work, pipelines.seats[std::size_t(stage)], touched);
-        const StageSeat seat = pipelines.seats[std::size_t(stage)];
-        result.lateWrites = lateGradientWrites(m_work, seat, touched, backward);
+        result.step = offloadedStep(m_work, pipelines.locations[std::size_t(stage)], touched);
+        const StageLocation location = pipelines.locations[std::size_t(stage)];
+        result.lateWrites = lateGradientWrites(m_work, location, touched, backward);
         result.optimizer = shownStep(m_work, result, pipelines.microBatches) + galoreTime(m_work, *costs.site.gpu, touched);
     } else
-        result.optimizer += weightsHome(m_work, pipelines.seats[std::size_t(stage)], touched);
+        result.optimizer += weightsHome(m_work, pipelines.locations[std::size_t(stage)], touched);
 }
 
 /// Communication that may hide behind the last backward (reduction) or the first forward (gather) of the stage.

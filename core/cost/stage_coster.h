@@ -41,7 +41,7 @@ private:
         std::vector<SiteCosts> slices;   // the same for each slice of the tokens; empty where the schedule has none
     };
 
-    const SiteCosts &at(StageSeat seat, int replicas);
+    const SiteCosts &at(StageLocation location, int replicas);
     void addSlices(SiteCosts &costs);
     [[nodiscard]] int replicasHere(const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;

@@ -30,8 +30,8 @@ double tasksOf(const Plan &plan, const StageChunk &chunk, bool leaves)
 int crossings(const PipelineClass &pipelines, const Plan &plan)
 {
     int count = 0;
-    for (std::size_t s = 0; s < pipelines.seats.size(); ++s)
-        count += pipelines.seats[s].datacenter != pipelines.seats[(s + 1) % pipelines.seats.size()].datacenter;
+    for (std::size_t s = 0; s < pipelines.locations.size(); ++s)
+        count += pipelines.locations[s].datacenter != pipelines.locations[(s + 1) % pipelines.locations.size()].datacenter;
     return count * programChunks(plan) * (pipelines.lanes > 1 ? 6 : 2);   // there and back; pieces of a cell's transfers
 }
 

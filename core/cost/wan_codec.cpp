@@ -19,13 +19,13 @@ WireBits activationBits(const Plan &plan)
     return {own, std::min<double>(own, plan.wan.activationBits.value_or(64))};
 }
 
-Seconds boundaryRecodeTime(const Workload &workload, StageSeat seat, bool backward, double tokens)
+Seconds boundaryRecodeTime(const Workload &workload, StageLocation location, bool backward, double tokens)
 {
     const WireBits bits = activationBits(*workload.plan);
     if (bits.wire >= bits.own)
         return {};
     const double elements = 8 * workload.boundaryBytes(backward) / bits.own / workload.plan->parallelism.tensor;
-    return recodeTime(workload.gpu(seat), elements * tokens, bits.own, bits.wire);
+    return recodeTime(workload.gpu(location), elements * tokens, bits.own, bits.wire);
 }
 
 } // namespace trainyard

@@ -14,7 +14,7 @@ namespace trainyard {
 struct WireBits { double own = 16, wire = 16; [[nodiscard]] double share() const { return wire / own; } };
 [[nodiscard]] WireBits activationBits(const Plan &plan);
 
-/// Packing or unpacking what one micro-batch sends over a boundary, on one GPU of the seat: its share of the tensor group.
-[[nodiscard]] Seconds boundaryRecodeTime(const Workload &workload, StageSeat seat, bool backward, double tokens = 1);
+/// Packing or unpacking what one micro-batch sends over a boundary, on one GPU of the location: its share of the tensor group.
+[[nodiscard]] Seconds boundaryRecodeTime(const Workload &workload, StageLocation location, bool backward, double tokens = 1);
 
 } // namespace trainyard

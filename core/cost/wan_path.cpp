@@ -19,17 +19,17 @@ PairLimit transportLimit(const Workload &workload, int link)
     return {fills ? WanLimit::NodePair : pair.lossBound ? WanLimit::PacketLoss : WanLimit::TcpWindow, pair.rate};
 }
 
-BytesPerSecond nicRate(const Workload &workload, StageSeat seat)
+BytesPerSecond nicRate(const Workload &workload, StageLocation location)
 {
-    return gbitsPerSecond(workload.fabricGbps(seat)) * workload.pool(seat).gpusPerNode;
+    return gbitsPerSecond(workload.fabricGbps(location)) * workload.pool(location).gpusPerNode;
 }
 
-BytesPerSecond nodeRate(const Workload &workload, int link, StageSeat seat)
+BytesPerSecond nodeRate(const Workload &workload, int link, StageLocation location)
 {
-    return std::min(workload.transports[std::size_t(link)].rate, nicRate(workload, seat));
+    return std::min(workload.transports[std::size_t(link)].rate, nicRate(workload, location));
 }
 
-WanPath wanPath(const Workload &workload, StageSeat from, StageSeat to)
+WanPath wanPath(const Workload &workload, StageLocation from, StageLocation to)
 {
     const Cluster &cluster = workload.plan->cluster;
     WanPath path;

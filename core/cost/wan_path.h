@@ -15,7 +15,7 @@ struct WanPath {
     Seconds latency{};             // RTT / 2
 };
 
-[[nodiscard]] WanPath wanPath(const Workload &workload, StageSeat from, StageSeat to);
+[[nodiscard]] WanPath wanPath(const Workload &workload, StageLocation from, StageLocation to);
 
 /// Which of the link's two directions leads away from a datacenter.
 [[nodiscard]] int direction(const Cluster &cluster, const WanLink &link, int from);
@@ -29,9 +29,9 @@ struct PairLimit {
 [[nodiscard]] PairLimit transportLimit(const Workload &workload, int link);
 
 /// All NICs of one node together: they carry WAN and fabric traffic alike.
-[[nodiscard]] BytesPerSecond nicRate(const Workload &workload, StageSeat seat);
+[[nodiscard]] BytesPerSecond nicRate(const Workload &workload, StageLocation location);
 
 /// What one node may put on the link.
-[[nodiscard]] BytesPerSecond nodeRate(const Workload &workload, int link, StageSeat seat);
+[[nodiscard]] BytesPerSecond nodeRate(const Workload &workload, int link, StageLocation location);
 
 } // namespace trainyard

@@ -167,9 +167,9 @@ private:
 
     [[nodiscard]] const GpuSpec &slowest(const Reduction &reduction) const
     {
-        const GpuSpec *gpu = &m_work.gpu(reduction.sites.front().seat);
+        const GpuSpec *gpu = &m_work.gpu(reduction.sites.front().location);
         for (const ReplicaSite &site : reduction.sites)
-            gpu = m_work.gpu(site.seat).memoryGBps < gpu->memoryGBps ? &m_work.gpu(site.seat) : gpu;
+            gpu = m_work.gpu(site.location).memoryGBps < gpu->memoryGBps ? &m_work.gpu(site.location) : gpu;
         return *gpu;
     }
 

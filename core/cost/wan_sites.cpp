@@ -63,7 +63,7 @@ private:
         Hop hop;
         if (from.datacenter == to.datacenter)
             return hop;
-        hop.path = wanPath(m_work, from.seat, to.seat);
+        hop.path = wanPath(m_work, from.location, to.location);
         hop.nodePairs = m_wholeNodes ? std::min(from.nodes, to.nodes) : 1;
         if (hop.path.link >= 0) {   // as if every reduction had an equal share of each link
             const WanLink &link = m_work.plan->cluster.wanLinks[std::size_t(hop.path.link)];
@@ -198,13 +198,13 @@ std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
     const Parallelism &p = workload.plan->parallelism;
     const int mirror = mirrorStage(*workload.plan, stage);
     std::vector<ReplicaSite> sites;
-    struct PoolRanks { StageSeat seat; int ranks; };   // classes share the nodes of a pool, so nodes are counted by pool
+    struct PoolRanks { StageLocation location; int ranks; };   // classes share the nodes of a pool, so nodes are counted by pool
     std::vector<PoolRanks> pools;
     const auto count = [&](const PipelineClass &c, int holder) {
-        const StageSeat seat = c.seats[std::size_t(holder)];
-        auto pool = std::ranges::find(pools, seat, &PoolRanks::seat);
+        const StageLocation location = c.locations[std::size_t(holder)];
+        auto pool = std::ranges::find(pools, location, &PoolRanks::location);
         if (pool == pools.end())
-            pool = pools.insert(pools.end(), {seat, 0});
+            pool = pools.insert(pools.end(), {location, 0});
         pool->ranks += c.pipelines * p.context;
     };
     for (const PipelineClass &c : workload.layout.classes) {
@@ -213,10 +213,10 @@ std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
             count(c, mirror);
     }
     for (const PoolRanks &pool : pools) {
-        auto site = std::ranges::find(sites, pool.seat.datacenter, &ReplicaSite::datacenter);
+        auto site = std::ranges::find(sites, pool.location.datacenter, &ReplicaSite::datacenter);
         if (site == sites.end())
-            site = sites.insert(sites.end(), {pool.seat.datacenter, pool.seat, 0, 0});
-        const int perNode = std::max(1, workload.pool(pool.seat).gpusPerNode / p.tensor);
+            site = sites.insert(sites.end(), {pool.location.datacenter, pool.location, 0, 0});
+        const int perNode = std::max(1, workload.pool(pool.location).gpusPerNode / p.tensor);
         site->ranks += pool.ranks;
         site->nodes += (pool.ranks + perNode - 1) / perNode;
     }

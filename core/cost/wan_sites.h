@@ -11,7 +11,7 @@ namespace trainyard {
 
 struct ReplicaSite {
     int datacenter = 0;
-    StageSeat seat;                // of one of its replicas
+    StageLocation location;                // of one of its replicas
     int nodes = 0;                 // that hold replicas of the stage
     int ranks = 0;                 // replicas, times context ranks
     bool operator==(const ReplicaSite &) const = default;

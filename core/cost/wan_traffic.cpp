@@ -11,24 +11,24 @@ namespace trainyard {
 namespace {
 
 /// Tensor groups of one node that send at the same time: they share the node pair.
-int groupsPerNode(const Workload &workload, StageSeat seat)
+int groupsPerNode(const Workload &workload, StageLocation location)
 {
     const Parallelism &p = workload.plan->parallelism;
-    const int fit = std::max(1, workload.pool(seat).gpusPerNode / p.tensor);
+    const int fit = std::max(1, workload.pool(location).gpusPerNode / p.tensor);
     return std::min(fit, workload.layout.data * p.context);
 }
 
 /// The same under a profile, whose figures are those of a whole pipeline.
-int groupsThatShare(const Workload &workload, StageSeat seat)
+int groupsThatShare(const Workload &workload, StageLocation location)
 {
-    return workload.plan->profile ? pipelinesPerNode(workload, seat) : groupsPerNode(workload, seat);
+    return workload.plan->profile ? pipelinesPerNode(workload, location) : groupsPerNode(workload, location);
 }
 
 /// Pieces of a cell's transfer to or from the other nodes of the cell, each GPU of the tensor group over its own NIC.
-Nanoseconds piecesTime(const Workload &workload, StageSeat seat, double bytes, Link fabric)
+Nanoseconds piecesTime(const Workload &workload, StageLocation location, double bytes, Link fabric)
 {
     const Parallelism &p = workload.plan->parallelism;
-    fabric.bandwidth = gbitsPerSecond(workload.fabricGbps(seat));
+    fabric.bandwidth = gbitsPerSecond(workload.fabricGbps(location));
     return toNanoseconds(transferTime(Bytes{bytes / (p.tensor * p.context)}, 1, fabric));
 }
 
@@ -63,14 +63,14 @@ bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int fro
 
 /// Nodes hold the replicas in the same order, so that a pair carries as many groups as the node with fewer of them; each node's
 /// NICs carry all of its own.
-double shareOfPair(const Workload &workload, int link, StageSeat from, StageSeat to)
+double shareOfPair(const Workload &workload, int link, StageLocation from, StageLocation to)
 {
     const int groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
     return std::min({workload.transports[std::size_t(link)].rate.value / std::min(groupsFrom, groupsTo),
                      nicRate(workload, from).value / groupsFrom, nicRate(workload, to).value / groupsTo});
 }
 
-PairLimit limitOfPair(const Workload &workload, int link, StageSeat from, StageSeat to)
+PairLimit limitOfPair(const Workload &workload, int link, StageLocation from, StageLocation to)
 {
     const int groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
     const PairLimit pair = transportLimit(workload, link);
@@ -81,15 +81,15 @@ PairLimit limitOfPair(const Workload &workload, int link, StageSeat from, StageS
     return {WanLimit::NodeNics, nicRate(workload, ofSender < ofReceiver ? from : to)};
 }
 
-int pipelinesPerNode(const Workload &workload, StageSeat seat)
+int pipelinesPerNode(const Workload &workload, StageLocation location)
 {
-    return std::max(1, groupsPerNode(workload, seat) / workload.plan->parallelism.context);
+    return std::max(1, groupsPerNode(workload, location) / workload.plan->parallelism.context);
 }
 
 BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, int fromStage, int toStage,
                             const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing)
 {
-    const StageSeat from = pipelines.seats[std::size_t(fromStage)], to = pipelines.seats[std::size_t(toStage)];
+    const StageLocation from = pipelines.locations[std::size_t(fromStage)], to = pipelines.locations[std::size_t(toStage)];
     const Plan &plan = *workload.plan;
     BoundaryTimes times;
     const double contextRanks = plan.profile ? 1 : plan.parallelism.context;

@@ -18,13 +18,13 @@ struct Crossing { double tokens = 1, microBatches = 1; };
 [[nodiscard]] BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, int fromStage, int toStage,
                                           const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing = {});
 
-/// What one group (under a profile, one pipeline) has of its node pair between two seats, bytes/s.
-[[nodiscard]] double shareOfPair(const Workload &workload, int link, StageSeat from, StageSeat to);
+/// What one group (under a profile, one pipeline) has of its node pair between two locations, bytes/s.
+[[nodiscard]] double shareOfPair(const Workload &workload, int link, StageLocation from, StageLocation to);
 
 /// What binds that share: the node pair's transport, or the NICs of the node that has to share them more.
-[[nodiscard]] PairLimit limitOfPair(const Workload &workload, int link, StageSeat from, StageSeat to);
+[[nodiscard]] PairLimit limitOfPair(const Workload &workload, int link, StageLocation from, StageLocation to);
 
-/// Pipelines whose stages of this seat share a node, and with it its node pairs.
-[[nodiscard]] int pipelinesPerNode(const Workload &workload, StageSeat seat);
+/// Pipelines whose stages of this location share a node, and with it its node pairs.
+[[nodiscard]] int pipelinesPerNode(const Workload &workload, StageLocation location);
 
 } // namespace trainyard

@@ -52,26 +52,26 @@ KernelEvidence kernelEvidence(const EvidenceKey &key, const Workload &workload)
 
 std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, const Layout &layout, const Catalogue &catalogue)
 {
-    std::vector<StageSeat> pools;
+    std::vector<StageLocation> pools;
     std::vector<std::vector<bool>> isKnown(plan.cluster.datacenters.size());
     Reach reach = Reach::Node;
     for (const GpuRun &run : layout.runs) {
-        const StageSeat seat{run.datacenter, run.pool};
+        const StageLocation location{run.datacenter, run.pool};
         const int nodeSize = std::max(1, plan.cluster.datacenters[std::size_t(run.datacenter)].pools[std::size_t(run.pool)].gpusPerNode);
         if (run.firstGpu + run.gpus > nodeSize)
             reach = std::max(reach, Reach::Fabric);
-        auto &known = isKnown[std::size_t(seat.datacenter)];
-        known.resize(plan.cluster.datacenters[std::size_t(seat.datacenter)].pools.size());
-        if (known[std::size_t(seat.pool)])
+        auto &known = isKnown[std::size_t(location.datacenter)];
+        known.resize(plan.cluster.datacenters[std::size_t(location.datacenter)].pools.size());
+        if (known[std::size_t(location.pool)])
             continue;
         if (!pools.empty())
-            reach = std::max(reach, pools.front().datacenter == seat.datacenter ? Reach::Fabric : Reach::Wan);
-        known[std::size_t(seat.pool)] = true;
-        pools.push_back(seat);
+            reach = std::max(reach, pools.front().datacenter == location.datacenter ? Reach::Fabric : Reach::Wan);
+        known[std::size_t(location.pool)] = true;
+        pools.push_back(location);
     }
     std::vector<EvidenceKey> keys;
-    for (const StageSeat &seat : pools) {
-        const Pool &pool = plan.cluster.datacenters[std::size_t(seat.datacenter)].pools[std::size_t(seat.pool)];
+    for (const StageLocation &location : pools) {
+        const Pool &pool = plan.cluster.datacenters[std::size_t(location.datacenter)].pools[std::size_t(location.pool)];
         const GpuSpec *const gpu = gpuOf(pool, catalogue);
         EvidenceKey key{plan.stack.name, pool.inlineGpu ? std::string() : pool.gpu, gpu ? gpu->architecture : std::string(),
                         precisionBits(plan.workload.precision), model.isMoe(), reach, plan.parallelism.zeroStage >= 3};

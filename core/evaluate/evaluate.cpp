@@ -8,7 +8,7 @@
 #include "core/evaluate/problems.h"
 #include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 #include "core/plan/validate.h"
 #include "core/prefill/bubble_fill.h"
 #include "core/schedule/chunks.h"
@@ -84,7 +84,7 @@ public:
         std::optional<Candidate> best;
         std::vector<Problem> failures;
         Errors tooLong, failed;
-        Layout unseated = std::move(open.unseated);
+        Layout unplaced = std::move(open.unplaced);
         m_state.graphs.resize(std::min(open.found.size(), std::size_t(kMostPlacements)));
         std::size_t simulated = 0, tasks = 0;
         for (PlacedLayout &placement : open.found) {
@@ -108,7 +108,7 @@ public:
                     failures.push_back(scheduleProblem(m_workload, candidate.error(), m_search));
                     failed.push_back(candidate.error());
                 }
-                unseated = m_workload.layout;
+                unplaced = m_workload.layout;
             } else if (!best || isBetter(*candidate, *best)) {
                 best = std::move(*candidate);
             }
@@ -121,7 +121,7 @@ public:
         if (best)
             fill(evaluation, std::move(*best));
         else
-            fillWithoutTime(evaluation, std::move(unseated), std::move(failures));
+            fillWithoutTime(evaluation, std::move(unplaced), std::move(failures));
         if (m_stop.stop_requested())
             return std::unexpected(Errors{{ErrorCode::Cancelled, {}, "the evaluation was stopped", {}}});
         evaluation.metrics.evaluateMs = millisecondsSince(started);
@@ -212,7 +212,7 @@ private:
     {
         evaluation.problems = std::move(failures);
         if (evaluation.problems.empty())
-            evaluation.problems.push_back(unseatedProblem(m_workload, layout, m_search));
+            evaluation.problems.push_back(unplacedProblem(m_workload, layout, m_search));
         evaluation.metrics.gpusTotal = layout.gpusTotal;
         evaluation.layout = std::move(layout);
     }
@@ -257,7 +257,7 @@ ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, Ev
             evaluation.plan = plan;
             evaluation.metrics.gpusTotal = evaluation.layout.gpusTotal = plan->cluster.gpus();
             evaluation.problems.push_back(tooManyStagesProblem(*plan, *model, search));
-            evaluation.layout.unseated = evaluation.problems.front().text;
+            evaluation.layout.unplaced = evaluation.problems.front().text;
             evaluation.model = std::move(*model);
             return std::make_shared<const Evaluation>(std::move(evaluation));
         }

@@ -33,7 +33,7 @@ struct EvaluateOptions {
     bool onlyQuickFixes = false;   // leave out those for which a large cluster would have to be placed over and over
 };
 
-/// Evaluates a plan. A plan that is valid but infeasible (does not fit, cannot be seated) is a result, with problems.
+/// Evaluates a plan. A plan that is valid but infeasible (does not fit, cannot be placed) is a result, with problems.
 /// Errors: names that neither plan nor catalogue define, values that contradict each other, an iteration longer than a timeline,
 /// Cancelled.
 [[nodiscard]] ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, EvaluationWorkspace &workspace,

@@ -3,7 +3,7 @@
 #include "core/cluster/likely_link.h"
 #include "core/evaluate/evaluate.h"
 #include "core/evaluate/idle_problems_internal.h"
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 
 #include <algorithm>
 #include <cmath>

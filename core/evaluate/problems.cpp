@@ -8,7 +8,7 @@
 #include "core/evaluate/shape_notes.h"
 #include "core/evaluate/state_problems_internal.h"
 #include "core/evaluate/wan_notes.h"
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
 #include "core/schedule/chunks.h"
@@ -284,10 +284,10 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     return problems;
 }
 
-Problem unseatedProblem(const Workload &workload, const Layout &layout, FixSearch &search)
+Problem unplacedProblem(const Workload &workload, const Layout &layout, FixSearch &search)
 {
     const Plan &plan = *workload.plan;
-    std::string text = layout.unseated;
+    std::string text = layout.unplaced;
     if (!text.empty())
         text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
     Problem problem{Severity::Blocking, std::move(text), plan.placement.stages.empty() ? "parallelism" : "placement.stages", {}};

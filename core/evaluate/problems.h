@@ -9,13 +9,13 @@
 
 namespace trainyard {
 
-/// Problems of a seated plan: memory, idle GPUs, few micro-batches, and what the plan asks that is not modelled.
+/// Problems of a placed plan: memory, idle GPUs, few micro-batches, and what the plan asks that is not modelled.
 [[nodiscard]] std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue,
                                                 FixSearch &search);
 /// The problem of a plan with more stages than its model has layers, which resolve() refuses.
 [[nodiscard]] Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model, FixSearch &search);
-/// The problem of a plan whose stages have no seats.
-[[nodiscard]] Problem unseatedProblem(const Workload &workload, const Layout &layout, FixSearch &search);
+/// The problem of a plan whose stages have no locations.
+[[nodiscard]] Problem unplacedProblem(const Workload &workload, const Layout &layout, FixSearch &search);
 /// The problem of a plan whose schedule cannot be built for its shapes.
 [[nodiscard]] Problem scheduleProblem(const Workload &workload, const Error &error, FixSearch &search);
 

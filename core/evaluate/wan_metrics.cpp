@@ -73,7 +73,7 @@ public:
             if (track.stream != Stream::Wan || track.wanLink < 0 || track.first == track.last)
                 continue;
             const WanLink &link = workload.plan->cluster.wanLinks[std::size_t(track.wanLink)];
-            const int way = direction(workload.plan->cluster, link, seat(track, track.stage).datacenter);
+            const int way = direction(workload.plan->cluster, link, location(track, track.stage).datacenter);
             const auto [low, high] = std::minmax(track.stage, track.toStage);
             m_boundaries[{track.wanLink, track.pipelineClass, low, high}].channel[way] = &track;
         }
@@ -107,9 +107,9 @@ public:
     }
 
 private:
-    [[nodiscard]] StageSeat seat(const Track &track, int stage) const
+    [[nodiscard]] StageLocation location(const Track &track, int stage) const
     {
-        return m_work.layout.classes[std::size_t(track.pipelineClass)].seats[std::size_t(stage)];
+        return m_work.layout.classes[std::size_t(track.pipelineClass)].locations[std::size_t(stage)];
     }
 
     void name(WanLinkUse &use, const Track &track) const
@@ -121,7 +121,7 @@ private:
             use.limitGbps = m_work.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps;
             return;
         }
-        const PairLimit pair = limitOfPair(m_work, use.link, seat(track, track.stage), seat(track, track.toStage));
+        const PairLimit pair = limitOfPair(m_work, use.link, location(track, track.stage), location(track, track.toStage));
         use.limit = pair.limit;
         use.limitGbps = pair.rate.value * 8e-9;
     }

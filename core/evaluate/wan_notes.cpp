@@ -203,8 +203,8 @@ private:
         const WireBits bits = activationBits(m_plan);
         Seconds saved, paid;
         for (const PipelineClass &c : m_work.layout.classes) {
-            for (std::size_t s = 0; s + 1 < c.seats.size(); ++s) {
-                const StageSeat from = c.seats[s], to = c.seats[s + 1];
+            for (std::size_t s = 0; s + 1 < c.locations.size(); ++s) {
+                const StageLocation from = c.locations[s], to = c.locations[s + 1];
                 if (from.datacenter == to.datacenter)
                     continue;
                 const Seconds whole = Bytes{m_work.boundaryBytes(false)} / wanPath(m_work, from, to).nodePair;

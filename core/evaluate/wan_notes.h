@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// Of a seated plan. Adds notes, and warnings where the numbers are for something else than was asked for.
+/// Of a placed plan. Adds notes, and warnings where the numbers are for something else than was asked for.
 void addWanNotes(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload);
 
 } // namespace trainyard

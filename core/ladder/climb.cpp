@@ -69,7 +69,7 @@ ChosenRungs Climb::choose(const std::vector<Rung> &all, EvaluationWorkspace *wor
     if (fitOf(best.size) == Fit::No) {   // would more host memory be enough?
         ChosenRungs chosen = climb(all, false);
         chosen.size = m_footprints.of(planWith(chosen.rungs));
-        if (chosen.size.isSeated && (chosen.size.fill() <= 1 || chosen.size.need() < best.size.need()))
+        if (chosen.size.isPlaced && (chosen.size.fill() <= 1 || chosen.size.need() < best.size.need()))
             best = std::move(chosen);
     }
     return best;
@@ -78,9 +78,9 @@ ChosenRungs Climb::choose(const std::vector<Rung> &all, EvaluationWorkspace *wor
 /// Host memory is never filled beyond what there is for the sake of a GPU; what is missing of it may shrink.
 bool Climb::isStepUp(const Footprint &next, const Footprint &now, bool mindsHost) const
 {
-    if (!next.isSeated)
+    if (!next.isPlaced)
         return false;
-    if (!now.isSeated)
+    if (!now.isPlaced)
         return true;
     const double missing = std::max(1.0, next.hostFill()), missed = std::max(1.0, now.hostFill());
     if (mindsHost && missing != missed)

@@ -165,7 +165,7 @@ private:
     [[nodiscard]] std::string closest() const
     {
         const Footprint &after = m_fitting.after;
-        if (!after.isSeated)
+        if (!after.isPlaced)
             return "No step of the ladder makes the plan run on these GPUs: it cannot be placed";
         std::string text = "No step of the ladder makes the plan fit. Closest";
         text += m_fitting.steps.empty() ? ", as it is: " : ", after " + counted(m_fitting.steps.size()) + ": ";

@@ -6,7 +6,7 @@
 #include "core/cost/task_count.h"
 #include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 #include "core/schedule/shard_exchange.h"
 #include "core/timeline/simulator.h"
 
@@ -30,7 +30,7 @@ void addHost(Footprint &result, const Workload &workload, const std::vector<Stag
     result.fits = result.fits && !lacksDrives(workload);
 }
 
-Footprint seated(const Workload &workload, Costs costs, const std::stop_token &stop)
+Footprint placed(const Workload &workload, Costs costs, const std::stop_token &stop)
 {
     Footprint result{true, true};
     OffloadedMemory offloaded;
@@ -82,8 +82,8 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, SearchWork 
         auto costs = cost(*workload, work ? work->stop : std::stop_token{});
         if (!costs)
             continue;
-        const Footprint other = seated(*workload, std::move(*costs), work ? work->stop : std::stop_token{});
-        if (!best.isSeated || other.need() < best.need())
+        const Footprint other = placed(*workload, std::move(*costs), work ? work->stop : std::stop_token{});
+        if (!best.isPlaced || other.need() < best.need())
             best = other;
         if (best.fits)
             break;

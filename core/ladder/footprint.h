@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether a plan can be seated and fits its GPUs and what its nodes have for all that has left them, simulating it only
+// Whether a plan can be placed and fits its GPUs and what its nodes have for all that has left them, simulating it only
 // where activations leave the GPU: what searches over memory ask thousands of times.
 // Pure function of its arguments. Orders that a work-conserving stage makes as it runs are counted at the most that it may hold.
 
@@ -19,7 +19,7 @@ namespace trainyard {
 inline constexpr double kSafeFill = 0.95;
 
 struct Footprint {
-    bool isSeated = false;         // it can be placed, scheduled and dealt its micro-batches
+    bool isPlaced = false;         // it can be placed, scheduled and dealt its micro-batches
     bool fits = false;             // and every GPU holds its stage, every node what has left its GPUs
     std::int64_t device = 0;       // bytes of the fullest GPU: the one with the largest share of its memory taken
     std::int64_t capacity = 0;

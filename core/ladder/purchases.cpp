@@ -149,7 +149,7 @@ private:
     {
         const Footprint size = footprint(plan, m_catalogue);
         if (!size.hasRoom()) {
-            m_result.tooLarge += size.isSeated;
+            m_result.tooLarge += size.isPlaced;
             return;
         }
         const EvaluationPtr evaluation = evaluated(plan);

@@ -96,10 +96,10 @@ Seconds galoreTime(const Workload &workload, const GpuSpec &gpu, double paramete
                    + parameters * 20 * workload.model.hidden / kRefresh / (kDecompositionShare * gpu.peakFlops(Precision::Fp32))};
 }
 
-StateRates stateRates(const Workload &workload, StageSeat seat)
+StateRates stateRates(const Workload &workload, StageLocation location)
 {
-    const Pool &pool = workload.pool(seat);
-    const GpuSpec &gpu = workload.gpu(seat);
+    const Pool &pool = workload.pool(location);
+    const GpuSpec &gpu = workload.gpu(location);
     const HostSpec &host = builtinHost();
     const double perNode = std::max(1, pool.gpusPerNode);
     const bool hasRate = pool.host && pool.host->gbytesPerSecondPerGpu > 0;
@@ -132,9 +132,9 @@ bool gradientsLeave(const Workload &workload)
         && shardExchange(*workload.plan, workload.stack) == ShardExchange::InLayers;
 }
 
-OffloadedStep offloadedStep(const Workload &workload, StageSeat seat, double parameters)
+OffloadedStep offloadedStep(const Workload &workload, StageLocation location, double parameters)
 {
-    const StateRates rates = stateRates(workload, seat);
+    const StateRates rates = stateRates(workload, location);
     const StateBytes bytes = stateBytes(workload);
     const StepGroups groups{parameters, builtinHost().subGroupParameters, true, builtinHost().interleavedCopiesTakeTurns};
     const bool hasDrives = rates.write.value > 0 && rates.read.value > 0;   // without, a problem says so
@@ -150,21 +150,21 @@ OffloadedStep offloadedStep(const Workload &workload, StageSeat seat, double par
     return {};
 }
 
-Seconds lateGradientWrites(const Workload &workload, StageSeat seat, double parameters, Seconds backward)
+Seconds lateGradientWrites(const Workload &workload, StageLocation location, double parameters, Seconds backward)
 {
-    const StateRates rates = stateRates(workload, seat);
+    const StateRates rates = stateRates(workload, location);
     if (workload.plan->memory.optimizerOffload != OptimizerOffload::Ssd || rates.write.value <= 0)
         return {};
     const StepGroups groups{parameters, builtinHost().subGroupParameters};
     return std::max(Seconds{}, gradientWrites(groups, stateBytes(workload), rates) - backward);
 }
 
-Seconds weightsHome(const Workload &workload, StageSeat seat, double parameters)
+Seconds weightsHome(const Workload &workload, StageLocation location, double parameters)
 {
     const MemoryStrategy &memory = workload.plan->memory;
     if (memory.parameterOffload == ParameterOffload::None || memory.optimizerOffload != OptimizerOffload::None)
         return {};
-    const StateRates rates = stateRates(workload, seat);
+    const StateRates rates = stateRates(workload, location);
     BytesPerSecond rate = rates.toHost;
     if (memory.parameterOffload == ParameterOffload::Ssd && rates.write.value > 0)
         rate = std::min(rate, rates.write);

@@ -21,7 +21,7 @@ inline constexpr double kMoments8Bit = 2 + 8.0 / 2048;
 /// where Adam keeps 2 m n (arXiv 2403.03507); tensors without two dimensions, and the token table, keep theirs. Adam: 2.
 [[nodiscard]] double galoreMomentElements(const ModelSpec &model, int rank);
 
-[[nodiscard]] StateRates stateRates(const Workload &workload, StageSeat seat);
+[[nodiscard]] StateRates stateRates(const Workload &workload, StageLocation location);
 [[nodiscard]] StateBytes stateBytes(const Workload &workload);
 
 /// Gradients leave layer by layer during each backward: the states that take them in are off the GPU, and each rank reduces
@@ -39,10 +39,10 @@ inline constexpr double kMoments8Bit = 2 + 8.0 / 2048;
 
 /// What shows of the 32-bit gradients of an iteration that are written to the drives during the backward of its last micro-batch;
 /// those of the ones before are summed in host memory (DeepSpeed swaps gradients out at the boundary of an accumulation).
-[[nodiscard]] Seconds lateGradientWrites(const Workload &workload, StageSeat seat, double parameters, Seconds backward);
+[[nodiscard]] Seconds lateGradientWrites(const Workload &workload, StageLocation location, double parameters, Seconds backward);
 
 /// Weights that the GPU has updated, back to where they lie; none where the optimizer's states lie off the GPU too.
-[[nodiscard]] Seconds weightsHome(const Workload &workload, StageSeat seat, double parameters);
+[[nodiscard]] Seconds weightsHome(const Workload &workload, StageLocation location, double parameters);
 
 /// What one layer moves for one micro-batch: weights to the GPU before forward and again before backward where they lie
 /// elsewhere (16 bits), gradients away from it after backward (16 bits). `weights` and
@@ -51,6 +51,6 @@ struct LayerMoves { Seconds fetch, leave; };
 [[nodiscard]] LayerMoves layerMoves(const Workload &workload, const StateRates &rates, double weights, double gradients);
 
 /// The step of so many parameters of one GPU; without time where the plan's states stay on it.
-[[nodiscard]] OffloadedStep offloadedStep(const Workload &workload, StageSeat seat, double parameters);
+[[nodiscard]] OffloadedStep offloadedStep(const Workload &workload, StageLocation location, double parameters);
 
 } // namespace trainyard

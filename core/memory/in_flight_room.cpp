@@ -12,9 +12,9 @@ namespace trainyard {
 double roomForMicroBatches(const Workload &workload, int stage, double share)
 {
     const StackSpec &stack = workload.stack;
-    auto capacity = workload.gpu(workload.layout.classes.front().seats[std::size_t(stage)]).memoryBytes;
+    auto capacity = workload.gpu(workload.layout.classes.front().locations[std::size_t(stage)]).memoryBytes;
     for (const PipelineClass &c : workload.layout.classes)
-        capacity = std::min(capacity, workload.gpu(c.seats[std::size_t(stage)]).memoryBytes);
+        capacity = std::min(capacity, workload.gpu(c.locations[std::size_t(stage)]).memoryBytes);
     double room = (double(capacity) * share - stack.contextBytes - communicators(workload) * stack.communicatorBytes) / stack.fragmentation;
     const StageStates states = stageStates(workload, stage);
     room -= states.weights + states.gradients + states.optimizer;

@@ -121,9 +121,9 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
         const Held held = away ? away->fullest : program ? heldAt(fullest, *program, stage, chunks, recomputes) : Held{};
         StageMemory memory = memoryOf(workload, stage, held, chunks);
         memory.offloaded += wholeBytes(mostAway);   // beside states that lie elsewhere
-        memory.capacity = workload.gpu(workload.layout.classes.front().seats[std::size_t(stage)]).memoryBytes;
+        memory.capacity = workload.gpu(workload.layout.classes.front().locations[std::size_t(stage)]).memoryBytes;
         for (const PipelineClass &c : workload.layout.classes)
-            memory.capacity = std::min(memory.capacity, workload.gpu(c.seats[std::size_t(stage)]).memoryBytes);
+            memory.capacity = std::min(memory.capacity, workload.gpu(c.locations[std::size_t(stage)]).memoryBytes);
         stages.push_back(std::move(memory));
     }
     return stages;

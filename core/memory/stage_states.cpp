@@ -76,7 +76,7 @@ private:
     {
         if (m_plan.memory.optimizerOffload != OptimizerOffload::Interleaved || m_work.layout.classes.empty())
             return 0;
-        const int stride = offloadedStep(m_work, m_work.layout.classes.front().seats[std::size_t(m_stage)], own).stride;
+        const int stride = offloadedStep(m_work, m_work.layout.classes.front().locations[std::size_t(m_stage)], own).stride;
         return stride > 0 ? 1.0 / stride : 0;
     }
 

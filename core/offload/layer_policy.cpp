@@ -20,7 +20,7 @@ double hostShare(const Workload &workload, int stage)
     if (workload.plan->memory.activationOffload != ActivationOffload::Host)
         return least;
     for (const PipelineClass &pipelines : workload.layout.classes) {
-        const Pool &pool = workload.pool(pipelines.seats[std::size_t(stage)]);
+        const Pool &pool = workload.pool(pipelines.locations[std::size_t(stage)]);
         if (pool.host && pool.host->memoryGib > 0)
             least = std::min(least, pool.host->memoryGib * 0x1p30 / std::max(1, pool.gpusPerNode));
     }

@@ -30,7 +30,7 @@ public:
     {
         for (const PipelineClass &pipelines : m_work.layout.classes) {
             auto &stages = m_paths.of.emplace_back();
-            for (std::size_t stage = 0; stage < pipelines.seats.size(); ++stage)
+            for (std::size_t stage = 0; stage < pipelines.locations.size(); ++stage)
                 stages.push_back(pathOf(pipelines, int(stage)));
         }
         return std::move(m_paths);
@@ -41,9 +41,9 @@ private:
 
     [[nodiscard]] const GpuRun *runOf(const PipelineClass &pipelines, int stage) const
     {
-        const StageSeat seat = pipelines.seats[std::size_t(stage)];
+        const StageLocation location = pipelines.locations[std::size_t(stage)];
         for (const GpuRun &run : m_work.layout.runs)
-            if (run.stage == stage && run.datacenter == seat.datacenter && run.pool == seat.pool && run.firstPipeline < pipelines.firstPipeline + pipelines.pipelines
+            if (run.stage == stage && run.datacenter == location.datacenter && run.pool == location.pool && run.firstPipeline < pipelines.firstPipeline + pipelines.pipelines
                 && pipelines.firstPipeline < run.firstPipeline + run.pipelines)
                 return &run;
         return nullptr;
@@ -74,9 +74,9 @@ private:
 
     OffloadPath pathOf(const PipelineClass &pipelines, int stage)
     {
-        const StageSeat seat = pipelines.seats[std::size_t(stage)];
-        const Pool &pool = m_work.pool(seat);
-        const PoolRates rates = poolRates(pool, m_work.gpu(seat), m_settings);
+        const StageLocation location = pipelines.locations[std::size_t(stage)];
+        const Pool &pool = m_work.pool(location);
+        const PoolRates rates = poolRates(pool, m_work.gpu(location), m_settings);
         OffloadPath path{rates.gpu, rates.gpu, 1, {}, {}};
         const GpuRun *run = runOf(pipelines, stage);
         if (!run)
@@ -86,7 +86,7 @@ private:
         const auto share = [&](const Shared &piece, double rate, double &cap, std::vector<std::uint32_t> &links, int what) {
             cap = std::min(cap, rate / piece.own);
             if (piece.all > piece.own)   // stages beside it; as if its other pieces of the node were as full
-                links.push_back(link({seat.datacenter, seat.pool, piece.first, what}, rate * node.own / piece.own));
+                links.push_back(link({location.datacenter, location.pool, piece.first, what}, rate * node.own / piece.own));
         };
         if (rates.nodeWrite) {
             share(node, *rates.nodeWrite, path.storeCap, path.storeLinks, 0);

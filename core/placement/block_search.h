@@ -42,7 +42,7 @@ struct SearchTimes {
     bool waitsBetween = false;          // GPipe: all forwards, then all backwards
     bool handsBack = false;             // the last stage hands on to the first
     std::vector<int> inFlight;          // micro-batches per stage, at most; empty: not known beforehand
-    std::vector<int> holds;             // stages that each datacenter has seats for
+    std::vector<int> holds;             // stages that each datacenter has locations for
     std::vector<int> alike;             // the first datacenter whose GPUs cannot be told from this one's
     std::vector<std::vector<StageBound>> sites;   // [datacenter][stage]
     std::vector<std::vector<HopBound>> hops;      // [datacenter]: links from it, nearest first

@@ -9,10 +9,10 @@
 
 namespace trainyard {
 
-struct StageSeat {
+struct StageLocation {
     int datacenter = 0;            // index into Cluster::datacenters
     int pool = 0;                  // index into its pools
-    bool operator==(const StageSeat &) const = default;
+    bool operator==(const StageLocation &) const = default;
 };
 
 struct DatacenterBlock {           // contiguous stages
@@ -30,7 +30,7 @@ struct StageChunk {                // layers of one virtual stage
 struct PipelineClass {             // pipelines that are alike in every way
     int firstPipeline = 0, pipelines = 1;
     int microBatches = 1;
-    std::vector<StageSeat> seats;  // per stage
+    std::vector<StageLocation> locations;  // per stage
     int lane = 0, lanes = 1;       // of its DP-cell under temporal sharing: equal cells are the pipelines of each lane
     bool operator==(const PipelineClass &) const = default;
 };
@@ -58,14 +58,14 @@ struct CellSize {
 
 struct Layout {
     PlacementMode mode = PlacementMode::PipelineAcross;   // never Auto
-    int data = 0;                  // data-parallel degree reached; 0 = nothing could be seated
+    int data = 0;                  // data-parallel degree reached; 0 = nothing could be placed
     std::vector<PipelineClass> classes;
     std::vector<std::vector<StageChunk>> chunks;   // [stage][virtual chunk]
     std::vector<GpuRun> runs;
     std::vector<IdleGpus> idle;
     CellSize cell;
     int gpusUsed = 0, gpusTotal = 0;
-    std::string unseated;          // why data is 0, in one sentence
+    std::string unplaced;          // why data is 0, in one sentence
 };
 
 } // namespace trainyard

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/place.h"
 
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
@@ -27,15 +27,15 @@ std::vector<DatacenterBlock> pinnedBlocks(const Plan &plan)
     return blocks;
 }
 
-/// Replicas that the blocks' datacenters have seats for; a datacenter may hold several blocks.
-int mostHeld(const Seating &seating, const std::vector<DatacenterBlock> &blocks)
+/// Replicas that the blocks' datacenters have locations for; a datacenter may hold several blocks.
+int mostHeld(const LocationBook &book, const std::vector<DatacenterBlock> &blocks)
 {
     int most = std::numeric_limits<int>::max();
     for (const DatacenterBlock &block : blocks) {
         int stages = 0;
         for (const DatacenterBlock &other : blocks)
             stages += other.datacenter == block.datacenter ? other.stages : 0;
-        most = std::min(most, block.datacenter < 0 ? 0 : seating.capacity(block.datacenter) / stages);
+        most = std::min(most, block.datacenter < 0 ? 0 : book.capacity(block.datacenter) / stages);
     }
     return most;
 }
@@ -53,16 +53,16 @@ std::string missingLink(const Plan &plan, const std::vector<DatacenterBlock> &bl
     return {};
 }
 
-std::string tooFewGpus(const Workload &workload, const Seating &seating, int data)
+std::string tooFewGpus(const Workload &workload, const LocationBook &book, int data)
 {
     const Parallelism &p = workload.plan->parallelism;
-    const std::int64_t seats = seating.capacity();
+    const std::int64_t locations = book.capacity();
     const int groupSize = p.tensor * p.context;
     std::string text = std::to_string(p.pipeline) + " stages of " + std::to_string(data * groupSize) + " GPUs ("
         + std::to_string(data) + (data == 1 ? " replica of " : " replicas of ") + std::to_string(groupSize) + ") cannot be placed";
-    if (seats < p.pipeline * data)
+    if (locations < p.pipeline * data)
         return text + ": " + std::to_string(p.pipeline * data * groupSize) + " GPUs are needed, "
-            + std::to_string(seats * groupSize) + " can serve in whole tensor groups";
+            + std::to_string(locations * groupSize) + " can serve in whole tensor groups";
     return text + ": each stage lies in one datacenter, and linked datacenters hold fewer";
 }
 
@@ -87,58 +87,58 @@ int pipelinesIn(const SearchTimes &room, const std::vector<int> &sites)
 
 } // namespace
 
-Layout seatBlocks(const Workload &workload, const std::vector<DatacenterBlock> &blocks, int data)
+Layout placeBlocks(const Workload &workload, const std::vector<DatacenterBlock> &blocks, int data)
 {
-    Seating seating(workload);
+    LocationBook book(workload);
     int stage = 0;
     for (const DatacenterBlock &block : blocks) {
-        seating.seat(block.datacenter, stage, block.stages, 0, data);
+        book.location(block.datacenter, stage, block.stages, 0, data);
         stage += block.stages;
     }
-    return seating.finish(PlacementMode::PipelineAcross, data);
+    return book.finish(PlacementMode::PipelineAcross, data);
 }
 
-Layout seatPinned(const Workload &workload)
+Layout placePinned(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    const Seating seating(workload);
+    const LocationBook book(workload);
     const std::vector<DatacenterBlock> blocks = pinnedBlocks(plan);
-    const int most = mostHeld(seating, blocks), data = plan.parallelism.data.value_or(std::min(mostReplicas(workload), most));
+    const int most = mostHeld(book, blocks), data = plan.parallelism.data.value_or(std::min(mostReplicas(workload), most));
     if (data < 1 || data > most)
-        return seatNothing(workload, std::max(1, plan.parallelism.data.value_or(1)));
+        return placeNothing(workload, std::max(1, plan.parallelism.data.value_or(1)));
     if (std::string why = missingLink(plan, blocks); !why.empty()) {
-        Layout none = seating.finish(PlacementMode::PipelineAcross, 0);
-        none.unseated = std::move(why);
+        Layout none = book.finish(PlacementMode::PipelineAcross, 0);
+        none.unplaced = std::move(why);
         return none;
     }
-    return seatBlocks(workload, blocks, data);
+    return placeBlocks(workload, blocks, data);
 }
 
-Layout seatNothing(const Workload &workload, int data)
+Layout placeNothing(const Workload &workload, int data)
 {
-    const Seating seating(workload);
-    Layout none = seating.finish(PlacementMode::PipelineAcross, 0);
-    none.unseated = tooFewGpus(workload, seating, data);
+    const LocationBook book(workload);
+    Layout none = book.finish(PlacementMode::PipelineAcross, 0);
+    none.unplaced = tooFewGpus(workload, book, data);
     return none;
 }
 
 int mostReplicas(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    return int(std::min<std::int64_t>(Seating(workload).capacity() / plan.parallelism.pipeline, totalMicroBatches(plan)));
+    return int(std::min<std::int64_t>(LocationBook(workload).capacity() / plan.parallelism.pipeline, totalMicroBatches(plan)));
 }
 
 SearchTimes searchRoom(const Workload &workload, int data)
 {
     const Plan &plan = *workload.plan;
-    const Seating seating(workload);
+    const LocationBook book(workload);
     SearchTimes room;
     room.stages = plan.parallelism.pipeline;
     room.handsBack = handsBack(plan);
     std::unordered_map<std::string_view, int> numbers;
     const auto &datacenters = plan.cluster.datacenters;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
-        room.holds.push_back(seating.capacity(int(d)) / data);
+        room.holds.push_back(book.capacity(int(d)) / data);
         numbers.try_emplace(datacenters[d].id, int(d));
     }
     room.hops.resize(datacenters.size());
@@ -159,7 +159,7 @@ SearchTimes searchRoom(const Workload &workload, int data)
     return room;
 }
 
-std::vector<Layout> seatWholePipelines(const Workload &workload, int most)
+std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
 {
     const Plan &plan = *workload.plan;
     const SearchTimes room = searchRoom(workload, 1);
@@ -169,39 +169,39 @@ std::vector<Layout> seatWholePipelines(const Workload &workload, int most)
     const int possible = pipelinesIn(room, sites);
     const int data = plan.parallelism.data.value_or(std::min(possible, totalMicroBatches(plan)));
     std::vector<Layout> layouts;
-    const auto seatIn = [&](const std::vector<int> &order) {
-        Seating seats(workload);
+    const auto placeIn = [&](const std::vector<int> &order) {
+        LocationBook locations(workload);
         int replica = 0;
         for (const int d : order) {
             const int here = std::min(data - replica, room.holds[std::size_t(d)] / stages);
             if (here > 0)
-                seats.seat(d, 0, stages, replica, here);
+                locations.location(d, 0, stages, replica, here);
             replica += here;
         }
-        Layout layout = seats.finish(PlacementMode::DataAcross, data);
+        Layout layout = locations.finish(PlacementMode::DataAcross, data);
         if (std::ranges::find(layouts, layout.classes, &Layout::classes) == layouts.end())
             layouts.push_back(std::move(layout));
     };
     if (data > 0 && data <= possible)
-        seatIn(sites);
+        placeIn(sites);
     for (int first = 0; first < count && data > 0 && data < possible; ++first) {   // room for more: which sites to fill is open
         const std::vector<int> from = room.holds[std::size_t(first)] < stages ? std::vector<int>{} : reachable(room, first);
         if (pipelinesIn(room, from) < data)
             continue;
-        seatIn(from);
+        placeIn(from);
         for (std::size_t second = 2; second < from.size() && int(layouts.size()) < most; ++second) {
             std::vector<int> order = from;
             std::rotate(order.begin() + 1, order.begin() + std::ptrdiff_t(second), order.begin() + std::ptrdiff_t(second) + 1);
-            seatIn(order);
+            placeIn(order);
         }
         if (int(layouts.size()) >= most)
             break;
     }
     if (!layouts.empty())
         return layouts;
-    Layout none = Seating(workload).finish(PlacementMode::DataAcross, 0);
+    Layout none = LocationBook(workload).finish(PlacementMode::DataAcross, 0);
     const int whole = stages * plan.parallelism.tensor * plan.parallelism.context;
-    none.unseated = std::to_string(std::max(1, data)) + (data > 1 ? " whole pipelines of " : " whole pipeline of ") + std::to_string(whole)
+    none.unplaced = std::to_string(std::max(1, data)) + (data > 1 ? " whole pipelines of " : " whole pipeline of ") + std::to_string(whole)
         + " GPUs, each in one datacenter, cannot be placed: linked datacenters hold " + std::to_string(possible);
     return {none};
 }

@@ -136,25 +136,25 @@ ModelSpec measuredStages(const Plan &plan)
 
 } // namespace
 
-const Pool &Workload::pool(StageSeat seat) const
+const Pool &Workload::pool(StageLocation location) const
 {
-    return plan->cluster.datacenters[std::size_t(seat.datacenter)].pools[std::size_t(seat.pool)];
+    return plan->cluster.datacenters[std::size_t(location.datacenter)].pools[std::size_t(location.pool)];
 }
 
-const GpuSpec &Workload::gpu(StageSeat seat) const
+const GpuSpec &Workload::gpu(StageLocation location) const
 {
-    return *gpus[std::size_t(seat.datacenter)][std::size_t(seat.pool)];
+    return *gpus[std::size_t(location.datacenter)][std::size_t(location.pool)];
 }
 
-SustainedRates Workload::sustainedRates(StageSeat seat) const
+SustainedRates Workload::sustainedRates(StageLocation location) const
 {
-    return sustained.empty() ? SustainedRates{} : sustained[std::size_t(seat.datacenter)][std::size_t(seat.pool)];
+    return sustained.empty() ? SustainedRates{} : sustained[std::size_t(location.datacenter)][std::size_t(location.pool)];
 }
 
-double Workload::fabricGbps(StageSeat seat) const
+double Workload::fabricGbps(StageLocation location) const
 {
-    const Datacenter &datacenter = plan->cluster.datacenters[std::size_t(seat.datacenter)];
-    return datacenter.fabricGbpsPerGpu.value_or(gpu(seat).fabricGbps);
+    const Datacenter &datacenter = plan->cluster.datacenters[std::size_t(location.datacenter)];
+    return datacenter.fabricGbpsPerGpu.value_or(gpu(location).fabricGbps);
 }
 
 double Workload::boundaryBytes(bool backward) const

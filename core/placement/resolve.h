@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// First room: a plan's names become figures, and its stages get seats. A Workload is what cost, memory and schedule read;
+// First room: a plan's names become figures, and its stages get locations. A Workload is what cost, memory and schedule read;
 // it keeps the plan alive and is immutable once made.
 
 #include "core/base/error.h"
@@ -21,11 +21,11 @@ struct Workload {
     LinkIndex links;                                  // which link joins two datacenters
     Layout layout;
 
-    [[nodiscard]] const Pool &pool(StageSeat seat) const;
-    [[nodiscard]] const GpuSpec &gpu(StageSeat seat) const;
-    [[nodiscard]] SustainedRates sustainedRates(StageSeat seat) const;
-    /// NIC bandwidth of one GPU of the seat, 10^9 bits per second.
-    [[nodiscard]] double fabricGbps(StageSeat seat) const;
+    [[nodiscard]] const Pool &pool(StageLocation location) const;
+    [[nodiscard]] const GpuSpec &gpu(StageLocation location) const;
+    [[nodiscard]] SustainedRates sustainedRates(StageLocation location) const;
+    /// NIC bandwidth of one GPU of the location, 10^9 bits per second.
+    [[nodiscard]] double fabricGbps(StageLocation location) const;
     /// Bytes of activation that one stage boundary carries per micro-batch and direction for one context rank: 2·b·s·h/cp
     /// (or the profile's figure; `backward` asks for the gradient's).
     [[nodiscard]] double boundaryBytes(bool backward) const;

@@ -23,20 +23,20 @@ void addAround(Spans &spans, Nanoseconds start, Nanoseconds length, Nanoseconds 
         spans.push_back({0, end - period});
 }
 
-/// What the first GPU of each seat serves.
-std::vector<Spans> firstGpuSpans(const ServingSetup &setup, const SeatedRequests &seating)
+/// What the first GPU of each location serves.
+std::vector<Spans> firstGpuSpans(const ServingSetup &setup, const AdmittedRequests &admission)
 {
-    std::vector<Spans> spans(setup.free.seats.size());
-    forEachSlice(setup, seating, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
+    std::vector<Spans> spans(setup.free.locations.size());
+    forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
         if (member.gpu == 0)
-            addAround(spans[std::size_t(member.seat)], start, slice.compute, setup.free.period);
+            addAround(spans[std::size_t(member.location)], start, slice.compute, setup.free.period);
     });
-    for (Spans &ofSeat : spans)
-        std::ranges::sort(ofSeat);
+    for (Spans &ofLocation : spans)
+        std::ranges::sort(ofLocation);
     return spans;
 }
 
-void appendTrack(Timeline &timeline, const SeatWindows &seat, const Spans &spans)
+void appendTrack(Timeline &timeline, const AdmissionWindows &location, const Spans &spans)
 {
     const auto first = std::uint32_t(timeline.spanCount());
     for (const FreeWindow &span : spans) {
@@ -55,7 +55,7 @@ void appendTrack(Timeline &timeline, const SeatWindows &seat, const Spans &spans
     timeline.trackOf.resize(count, std::uint32_t(timeline.tracks.size()));
     if (!timeline.origin.empty())
         timeline.origin.resize(count, kNoSpan);
-    timeline.tracks.push_back({.stream = Stream::Prefill, .pipelineClass = seat.pipelineClass, .stage = seat.stage, .first = first,
+    timeline.tracks.push_back({.stream = Stream::Prefill, .pipelineClass = location.pipelineClass, .stage = location.stage, .first = first,
                                .last = std::uint32_t(count)});
     timeline.fingerprint = 0;
 }
@@ -95,18 +95,18 @@ void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload,
     if (timeline.duration <= 0)
         return;
     const ServingSetup setup = servingSetup(workload, timeline, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), service);
-    const SeatedRequests seating = seatRequests(setup.plan, setup.sized, stop);
+    const AdmittedRequests admission = admitRequests(setup.plan, setup.sized, stop);
     if (stop.stop_requested())
         return;
-    BubbleFillMetrics filled = fillMetrics(workload, setup, seating);
-    filled.trainingDelay = toSeconds(trainingDelay(timeline, setup, seating)).value;
+    BubbleFillMetrics filled = fillMetrics(workload, setup, admission);
+    filled.trainingDelay = toSeconds(trainingDelay(timeline, setup, admission)).value;
     if (metrics.gpuUtilization)
-        metrics.gpuUtilizationWithFill = *metrics.gpuUtilization + prefillGpuSeconds(setup, seating) / (metrics.gpusUsed * toSeconds(timeline.duration).value);
+        metrics.gpuUtilizationWithFill = *metrics.gpuUtilization + prefillGpuSeconds(setup, admission) / (metrics.gpusUsed * toSeconds(timeline.duration).value);
     metrics.bubbleFill = filled;
-    const std::vector<Spans> spans = firstGpuSpans(setup, seating);
+    const std::vector<Spans> spans = firstGpuSpans(setup, admission);
     for (std::size_t s = 0; s < spans.size(); ++s) {
         if (!spans[s].empty())
-            appendTrack(timeline, setup.free.seats[s], spans[s]);
+            appendTrack(timeline, setup.free.locations[s], spans[s]);
     }
 }
 

@@ -22,8 +22,8 @@ struct BubbleService {
 /// that cannot be read.
 [[nodiscard]] ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan, const Catalogue &catalogue);
 
-/// Seats the requests of one iteration, fills metrics.bubbleFill and gpuUtilizationWithFill, and appends a prefill track for
-/// each seat that serves. Needs the time and the memory metrics. Leaves all empty where `stop` is triggered.
+/// Locations the requests of one iteration, fills metrics.bubbleFill and gpuUtilizationWithFill, and appends a prefill track for
+/// each location that serves. Needs the time and the memory metrics. Leaves all empty where `stop` is triggered.
 void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop = {});
 
 /// Why bubbles stay empty that the plan asks to fill, with what would help, and which of its keys have no effect.

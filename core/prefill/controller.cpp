@@ -37,7 +37,7 @@ public:
             openOffers(size);
     }
 
-    void seat(std::uint32_t index, const SizedRequest &request)
+    void location(std::uint32_t index, const SizedRequest &request)
     {
         auto &offers = m_offers[std::size_t(request.size)];
         if (offers.empty() || !m_isHeld[std::size_t(request.size)]) {
@@ -70,10 +70,10 @@ public:
             count(offers.front().end == kNever ? Refusal::Full : Refusal::Late);
             return;
         }
-        m_seating.accepted.push_back({index, best.group, best.end - request.arrival});
+        m_book.accepted.push_back({index, best.group, best.end - request.arrival});
     }
 
-    SeatedRequests finish() { return std::move(m_seating); }
+    AdmittedRequests finish() { return std::move(m_book); }
 
 private:
     /// A heap of the groups with memory for such prompts, all of them yet to be asked.
@@ -144,13 +144,13 @@ private:
             if (gaps.use_count() > 1)
                 gaps = std::make_shared<GapTree>(*gaps);
             gaps->take(m_bestFits[j], slice.slot());
-            m_seating.sliceStarts.push_back(m_bestFits[j].start);
+            m_book.sliceStarts.push_back(m_bestFits[j].start);
             next = m_bestFits[j].start + slice.slot() + slice.compute + (m_plan.firstTokenFromDecode ? slice.kvMove : 0);
         }
         return next;
     }
 
-    void count(Refusal refusal) { ++m_seating.refused[std::size_t(refusal)]; }
+    void count(Refusal refusal) { ++m_book.refused[std::size_t(refusal)]; }
 
     const ServingPlan &m_plan;
     std::vector<std::size_t> m_firstMember;            // group -> into m_gaps
@@ -160,19 +160,19 @@ private:
     std::vector<Nanoseconds> m_service;                // per size: the shortest of any group, without wait
     std::vector<GapTree::Fit> m_fits, m_bestFits;
     std::vector<Offer> m_asked;
-    SeatedRequests m_seating;
+    AdmittedRequests m_book;
 };
 
 } // namespace
 
-SeatedRequests seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop)
+AdmittedRequests admitRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop)
 {
     constexpr std::uint32_t kRequestsPerStopCheck = 1024;
     Controller controller(plan);
     for (std::uint32_t i = 0; i < requests.size(); ++i) {
         if (i % kRequestsPerStopCheck == 0 && stop.stop_requested())
             break;
-        controller.seat(i, requests[i]);
+        controller.location(i, requests[i]);
     }
     return controller.finish();
 }

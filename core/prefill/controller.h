@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The controller of BubbleTea (arXiv 2411.14458): seats prefill requests in the free windows of the training plan, or turns
+// The controller of BubbleTea (arXiv 2411.14458): locations prefill requests in the free windows of the training plan, or turns
 // them away. A group of p GPUs serves a request as a pipeline of p slices; the iteration repeats, and so does its pattern of
 // requests, so slots lie on a circle. A request goes to a group that finishes it first, of several to one long unused.
 //
@@ -54,7 +54,7 @@ struct SizedRequest {
 enum class Refusal : std::uint8_t { Memory, Window, Full, Late };
 inline constexpr std::size_t kRefusals = 4;
 
-struct SeatedRequests {
+struct AdmittedRequests {
     struct Accepted {
         std::uint32_t request = 0, group = 0;
         Nanoseconds ttft = 0;
@@ -64,9 +64,9 @@ struct SeatedRequests {
     std::array<std::int64_t, kRefusals> refused{};
 };
 
-/// Seats requests, given in order of arrival. A slice lies wholly in one window; the next stage starts a hop after it
+/// Locations requests, given in order of arrival. A slice lies wholly in one window; the next stage starts a hop after it
 /// ends; time to first token = wait + slices + hops (+ the last move of keys and values). Memory: weights and the keys and
 /// values of two prompts a GPU. Where `stop` is triggered it ends early and the result is incomplete.
-[[nodiscard]] SeatedRequests seatRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop = {});
+[[nodiscard]] AdmittedRequests admitRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop = {});
 
 } // namespace trainyard

@@ -23,37 +23,37 @@ Metric quantileMs(const std::vector<Nanoseconds> &sorted, double q)
 double idleGpuSeconds(const FreeWindows &free)
 {
     double idle = 0;
-    for (const SeatWindows &seat : free.seats)
-        idle += toSeconds(seat.idle).value * seat.gpus;
+    for (const AdmissionWindows &location : free.locations)
+        idle += toSeconds(location.idle).value * location.gpus;
     return idle;
 }
 
 /// What the same GPU time costs at the pools' prices, dollars for one iteration.
-double rentalUsd(const Workload &workload, const ServingSetup &setup, const SeatedRequests &seating)
+double rentalUsd(const Workload &workload, const ServingSetup &setup, const AdmittedRequests &admission)
 {
     std::vector<double> perSecond;
-    for (const SeatWindows &seat : setup.free.seats)
-        perSecond.push_back(workload.pool(seat.seat).usdPerGpuHour.value_or(workload.gpu(seat.seat).usdPerHour) / 3600);
+    for (const AdmissionWindows &location : setup.free.locations)
+        perSecond.push_back(workload.pool(location.location).usdPerGpuHour.value_or(workload.gpu(location.location).usdPerHour) / 3600);
     double usd = 0;
-    forEachSlice(setup, seating, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds) {
-        usd += toSeconds(slice.compute).value * perSecond[std::size_t(member.seat)];
+    forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds) {
+        usd += toSeconds(slice.compute).value * perSecond[std::size_t(member.location)];
     });
     return usd;
 }
 
 /// With those that were not placed because there are too many: bubbles are full by then, or none of them can be served.
-std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const SeatedRequests &seating)
+std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const AdmittedRequests &admission)
 {
-    std::array<std::int64_t, kRefusals> refused = seating.refused;
+    std::array<std::int64_t, kRefusals> refused = admission.refused;
     const auto mostOften = std::size_t(std::ranges::max_element(refused) - refused.begin());
-    refused[seating.accepted.empty() ? mostOften : std::size_t(Refusal::Full)] += setup.arrived - std::int64_t(setup.requests.size());
+    refused[admission.accepted.empty() ? mostOften : std::size_t(Refusal::Full)] += setup.arrived - std::int64_t(setup.requests.size());
     return refused;
 }
 
-void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const SeatedRequests &seating)
+void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const AdmittedRequests &admission)
 {
     std::vector<Nanoseconds> ttfts;
-    for (const SeatedRequests::Accepted &accepted : seating.accepted)
+    for (const AdmittedRequests::Accepted &accepted : admission.accepted)
         ttfts.push_back(accepted.ttft);
     std::ranges::sort(ttfts);
     filled.ttftP50Ms = quantileMs(ttfts, 0.5);
@@ -62,26 +62,26 @@ void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const Seated
     if (ttfts.empty())
         return;
     // The slices of a prompt add up to its prefill on one GPU.
-    filled.dedicatedTtftMs = prefillGpuSeconds(setup, seating) * 1e3 / double(ttfts.size());
+    filled.dedicatedTtftMs = prefillGpuSeconds(setup, admission) * 1e3 / double(ttfts.size());
     filled.ttftInflation = *filled.ttftP50Ms / *filled.dedicatedTtftMs;
 }
 
 } // namespace
 
-double prefillGpuSeconds(const ServingSetup &setup, const SeatedRequests &seating)
+double prefillGpuSeconds(const ServingSetup &setup, const AdmittedRequests &admission)
 {
     Nanoseconds sum = 0;
-    forEachSlice(setup, seating, [&](const GroupMember &, const SliceTime &slice, Nanoseconds) { sum += slice.compute; });
+    forEachSlice(setup, admission, [&](const GroupMember &, const SliceTime &slice, Nanoseconds) { sum += slice.compute; });
     return toSeconds(sum).value;
 }
 
-BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const SeatedRequests &seating)
+BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const AdmittedRequests &admission)
 {
     const BubbleFill &fill = workload.plan->bubbleFill;
     const double iteration = toSeconds(setup.free.period).value;
     BubbleFillMetrics filled;
-    filled.accepted = std::int64_t(seating.accepted.size());
-    const std::array<std::int64_t, kRefusals> refusals = allRefusals(setup, seating);
+    filled.accepted = std::int64_t(admission.accepted.size());
+    const std::array<std::int64_t, kRefusals> refusals = allRefusals(setup, admission);
     filled.rejected = std::accumulate(refusals.begin(), refusals.end(), std::int64_t(0));
     const auto refused = [&](Refusal why) { return refusals[std::size_t(why)]; };
     filled.rejectedForMemory = refused(Refusal::Memory);
@@ -91,26 +91,26 @@ BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setu
     filled.groups = int(setup.groups.size());
     filled.gpus = filled.groups * fill.stages;
     const double idle = idleGpuSeconds(setup.free);
-    filled.filledFraction = idle > 0 ? prefillGpuSeconds(setup, seating) / idle : 0;
+    filled.filledFraction = idle > 0 ? prefillGpuSeconds(setup, admission) / idle : 0;
     double tokens = 0;
     std::int64_t largest = 0;
-    for (const SeatedRequests::Accepted &accepted : seating.accepted) {
+    for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
         tokens += setup.requests[accepted.request].tokens;
         largest = std::max(largest, setup.plan.sizes[std::size_t(setup.sized[accepted.request].size)].kvSlice);
     }
     filled.prefillTokensPerSecond = tokens / iteration;
-    addTimes(filled, setup, seating);
+    addTimes(filled, setup, admission);
     filled.memoryPerGpu = filled.accepted > 0 ? setup.plan.weightSlice + 2 * largest : 0;
     if (fill.usdPerMillionTokens > 0)
         filled.usdPerHour = filled.prefillTokensPerSecond * 3600 / 1e6 * fill.usdPerMillionTokens;
-    else if (const double usd = rentalUsd(workload, setup, seating); usd > 0)
+    else if (const double usd = rentalUsd(workload, setup, admission); usd > 0)
         filled.usdPerHour = usd * 3600 / iteration;
     return filled;
 }
 
-Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const SeatedRequests &seating)
+Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const AdmittedRequests &admission)
 {
-    std::vector<std::uint32_t> trackOf;            // of each seat, which follow the compute tracks
+    std::vector<std::uint32_t> trackOf;            // of each location, which follow the compute tracks
     for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t) {
         if (timeline.tracks[t].stream == Stream::Compute)
             trackOf.push_back(t);
@@ -124,8 +124,8 @@ Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, c
         }
     };
     const Nanoseconds period = setup.free.period;
-    forEachSlice(setup, seating, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
-        const std::uint32_t track = trackOf[std::size_t(member.seat)];
+    forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
+        const std::uint32_t track = trackOf[std::size_t(member.location)];
         const Nanoseconds local = start % period;
         check(track, local, std::min(period, local + slice.compute));
         if (local + slice.compute > period)

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counts what the controller has seated: shares of idle time, rates, times to first token, worth. Pure functions of values.
+// Counts what the controller has admitted: shares of idle time, rates, times to first token, worth. Pure functions of values.
 // Internal to core/prefill.
 
 #include "core/prefill/serving_plan_internal.h"
@@ -9,26 +9,26 @@ namespace trainyard {
 
 /// Calls visit(member, slice time, start) for every slice of every accepted request.
 template <class Visit>
-void forEachSlice(const ServingSetup &setup, const SeatedRequests &seating, Visit visit)
+void forEachSlice(const ServingSetup &setup, const AdmittedRequests &admission, Visit visit)
 {
     std::size_t next = 0;
-    for (const SeatedRequests::Accepted &accepted : seating.accepted) {
+    for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
         const PromptSize &size = setup.plan.sizes[std::size_t(setup.sized[accepted.request].size)];
         const ServingGroup &serving = setup.plan.groups[accepted.group];
         const std::vector<GroupMember> &members = setup.groups[accepted.group].members;
         for (std::size_t j = 0; j < members.size(); ++j)
-            visit(members[j], size.onKind[std::size_t(serving.members[j].kind)], seating.sliceStarts[next++]);
+            visit(members[j], size.onKind[std::size_t(serving.members[j].kind)], admission.sliceStarts[next++]);
     }
 }
 
 /// GPU seconds of prefill in one iteration.
-[[nodiscard]] double prefillGpuSeconds(const ServingSetup &setup, const SeatedRequests &seating);
+[[nodiscard]] double prefillGpuSeconds(const ServingSetup &setup, const AdmittedRequests &admission);
 
 /// Everything but the training delay.
-[[nodiscard]] BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const SeatedRequests &seating);
+[[nodiscard]] BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const AdmittedRequests &admission);
 
 /// The longest that a training span would have to wait for prefill on its GPU, from the spans themselves: 0 where no slice
 /// reaches into one.
-[[nodiscard]] Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const SeatedRequests &seating);
+[[nodiscard]] Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const AdmittedRequests &admission);
 
 } // namespace trainyard

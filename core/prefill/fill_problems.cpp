@@ -26,11 +26,11 @@ InUse gpusInUse(const Evaluation &evaluation)
 {
     InUse most;
     std::map<int, int> datacenters;
-    const int perSeat = evaluation.plan->parallelism.tensor * evaluation.plan->parallelism.context;
+    const int perLocation = evaluation.plan->parallelism.tensor * evaluation.plan->parallelism.context;
     for (const PipelineClass &c : evaluation.layout.classes) {
-        most.aligned = std::max(most.aligned, c.pipelines * perSeat);
-        for (const StageSeat &seat : c.seats)
-            datacenters[seat.datacenter] += c.pipelines * perSeat;
+        most.aligned = std::max(most.aligned, c.pipelines * perLocation);
+        for (const StageLocation &location : c.locations)
+            datacenters[location.datacenter] += c.pipelines * perLocation;
     }
     for (const auto &[datacenter, gpus] : datacenters)
         most.inDatacenter = std::max(most.inDatacenter, gpus);
@@ -91,8 +91,8 @@ std::optional<IdlePrompt> shortestPrompt(const Workload &workload, const Catalog
         prompt.tokens = std::ranges::min_element(requests, {}, &PrefillRequest::tokens)->tokens;
     }
     for (const PipelineClass &c : workload.layout.classes) {
-        for (const StageSeat &seat : c.seats) {
-            const SliceTime slice = sliceOn(workload, (*service)->model, prompt.tokens, seat, fitsTensorGroup(plan));
+        for (const StageLocation &location : c.locations) {
+            const SliceTime slice = sliceOn(workload, (*service)->model, prompt.tokens, location, fitsTensorGroup(plan));
             const Nanoseconds time = fill.stages * slice.compute + (fill.stages - 1) * slice.hop + (fill.firstTokenFromDecode ? slice.kvMove : 0);
             if (time < prompt.firstToken) {
                 prompt.firstToken = time;

@@ -34,7 +34,7 @@ void joinAround(std::vector<FreeWindow> &gaps, Nanoseconds period)
 
 } // namespace
 
-FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerSeat)
+FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerLocation)
 {
     FreeWindows free;
     free.period = timeline.duration;
@@ -42,12 +42,12 @@ FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpus
         if (track.stream != Stream::Compute)
             continue;
         const PipelineClass &pipelines = layout.classes.at(std::size_t(track.pipelineClass));
-        SeatWindows seat{track.pipelineClass, track.stage, pipelines.seats.at(std::size_t(track.stage)),
-                         pipelines.pipelines * gpusPerSeat, gapsOf(timeline, track), 0};
-        joinAround(seat.windows, timeline.duration);
-        for (const FreeWindow &window : seat.windows)
-            seat.idle += window.length();
-        free.seats.push_back(std::move(seat));
+        AdmissionWindows location{track.pipelineClass, track.stage, pipelines.locations.at(std::size_t(track.stage)),
+                         pipelines.pipelines * gpusPerLocation, gapsOf(timeline, track), 0};
+        joinAround(location.windows, timeline.duration);
+        for (const FreeWindow &window : location.windows)
+            location.idle += window.length();
+        free.locations.push_back(std::move(location));
     }
     return free;
 }

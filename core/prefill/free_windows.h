@@ -17,9 +17,9 @@ struct FreeWindow {                // half-open; starts inside the iteration, en
 };
 
 /// GPUs whose compute streams are alike: one stage of a class of equal pipelines.
-struct SeatWindows {
+struct AdmissionWindows {
     int pipelineClass = 0, stage = 0;
-    StageSeat seat;
+    StageLocation location;
     int gpus = 0;
     std::vector<FreeWindow> windows;   // in order of start, disjoint on the circle of the iteration
     Nanoseconds idle = 0;              // their sum
@@ -27,11 +27,11 @@ struct SeatWindows {
 
 struct FreeWindows {
     Nanoseconds period = 0;        // the iteration
-    std::vector<SeatWindows> seats;
+    std::vector<AdmissionWindows> locations;
 };
 
-/// Gaps of every compute stream, exposed transfers and collectives included; `gpusPerSeat`: tensor x context.
-[[nodiscard]] FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerSeat);
+/// Gaps of every compute stream, exposed transfers and collectives included; `gpusPerLocation`: tensor x context.
+[[nodiscard]] FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerLocation);
 
 /// What of the windows a slice may use, `guard` before the training that follows kept free.
 [[nodiscard]] std::vector<FreeWindow> usable(const std::vector<FreeWindow> &windows, Nanoseconds guard);

@@ -10,10 +10,10 @@ namespace trainyard {
 namespace {
 
 /// GPUs one after the other until a group is full; what is left stays in `open`.
-void addGpus(std::vector<InferenceGroup> &groups, std::vector<GroupMember> &open, int seat, int from, int to, int size, bool isAligned)
+void addGpus(std::vector<InferenceGroup> &groups, std::vector<GroupMember> &open, int location, int from, int to, int size, bool isAligned)
 {
     for (int gpu = from; gpu < to; ++gpu) {
-        open.push_back({seat, gpu});
+        open.push_back({location, gpu});
         if (int(open.size()) < size)
             continue;
         groups.push_back({std::move(open), isAligned});
@@ -26,12 +26,12 @@ void addGpus(std::vector<InferenceGroup> &groups, std::vector<GroupMember> &open
 std::vector<InferenceGroup> formGroups(const FreeWindows &free, int size, bool chaining)
 {
     std::vector<InferenceGroup> groups;
-    const auto alike = [&](const SeatWindows &seat) { return std::tie(seat.seat.datacenter, seat.seat.pool, seat.windows); };
+    const auto alike = [&](const AdmissionWindows &location) { return std::tie(location.location.datacenter, location.location.pool, location.windows); };
     std::map<std::tuple<int, int, std::vector<FreeWindow>>, std::vector<GroupMember>> open;
-    for (int s = 0; s < int(free.seats.size()); ++s) {
-        const SeatWindows &seat = free.seats[std::size_t(s)];
-        if (!seat.windows.empty())
-            addGpus(groups, open[alike(seat)], s, 0, seat.gpus, size, true);
+    for (int s = 0; s < int(free.locations.size()); ++s) {
+        const AdmissionWindows &location = free.locations[std::size_t(s)];
+        if (!location.windows.empty())
+            addGpus(groups, open[alike(location)], s, 0, location.gpus, size, true);
     }
     if (!chaining)
         return groups;
@@ -42,12 +42,12 @@ std::vector<InferenceGroup> formGroups(const FreeWindows &free, int size, bool c
     }
     for (auto &[datacenter, members] : left) {
         std::ranges::stable_sort(members, {}, [&](const GroupMember &m) {
-            const SeatWindows &seat = free.seats[std::size_t(m.seat)];
-            return std::tuple(seat.stage, seat.pipelineClass, m.gpu);
+            const AdmissionWindows &location = free.locations[std::size_t(m.location)];
+            return std::tuple(location.stage, location.pipelineClass, m.gpu);
         });
         std::vector<GroupMember> chain;
         for (const GroupMember &member : members)
-            addGpus(groups, chain, member.seat, member.gpu, member.gpu + 1, size, false);
+            addGpus(groups, chain, member.location, member.gpu, member.gpu + 1, size, false);
     }
     return groups;
 }

@@ -10,8 +10,8 @@
 namespace trainyard {
 
 struct GroupMember {
-    int seat = 0;                  // index into FreeWindows::seats
-    int gpu = 0;                   // of that seat; 0: of the first pipeline
+    int location = 0;                  // index into FreeWindows::locations
+    int gpu = 0;                   // of that location; 0: of the first pipeline
 };
 
 struct InferenceGroup {

@@ -11,7 +11,7 @@ namespace trainyard {
 namespace {
 
 struct Kind {                      // of a member: its GPU and its way to the next one
-    StageSeat seat;
+    StageLocation location;
     bool isInNode = false;
     bool operator==(const Kind &) const = default;
 };
@@ -44,30 +44,30 @@ private:
         std::map<std::vector<FreeWindow>, int> windows;
         const Nanoseconds guard = toNanoseconds(milliseconds(m_fill.guardMs));
         std::vector<int> windowsOf;
-        for (const SeatWindows &seat : m_setup.free.seats) {
-            const auto [it, isNew] = windows.try_emplace(seat.windows, int(m_setup.plan.windows.size()));
+        for (const AdmissionWindows &location : m_setup.free.locations) {
+            const auto [it, isNew] = windows.try_emplace(location.windows, int(m_setup.plan.windows.size()));
             if (isNew)
-                m_setup.plan.windows.push_back(usable(seat.windows, guard));
+                m_setup.plan.windows.push_back(usable(location.windows, guard));
             windowsOf.push_back(it->second);
         }
         const bool isInNode = fitsTensorGroup(*m_workload.plan);   // else GPUs meet over the fabric at the worst
         for (const InferenceGroup &group : m_setup.groups) {
             ServingGroup serving;
-            serving.room = roomOf(m_setup.free.seats[std::size_t(group.members.front().seat)]);
+            serving.room = roomOf(m_setup.free.locations[std::size_t(group.members.front().location)]);
             for (const GroupMember &member : group.members) {
-                const SeatWindows &seat = m_setup.free.seats[std::size_t(member.seat)];
-                serving.room = std::min(serving.room, roomOf(seat));
-                serving.members.push_back({windowsOf[std::size_t(member.seat)], kindOf({seat.seat, group.isAligned && isInNode})});
+                const AdmissionWindows &location = m_setup.free.locations[std::size_t(member.location)];
+                serving.room = std::min(serving.room, roomOf(location));
+                serving.members.push_back({windowsOf[std::size_t(member.location)], kindOf({location.location, group.isAligned && isInNode})});
             }
             m_setup.plan.groups.push_back(std::move(serving));
         }
     }
 
-    /// What training leaves on a GPU of the seat, by the fullest class of its stage.
-    [[nodiscard]] std::int64_t roomOf(const SeatWindows &seat) const
+    /// What training leaves on a GPU of the location, by the fullest class of its stage.
+    [[nodiscard]] std::int64_t roomOf(const AdmissionWindows &location) const
     {
-        const std::int64_t taken = m_memory.empty() ? 0 : m_memory.at(std::size_t(seat.stage)).device;
-        return m_workload.gpu(seat.seat).memoryBytes - taken;
+        const std::int64_t taken = m_memory.empty() ? 0 : m_memory.at(std::size_t(location.stage)).device;
+        return m_workload.gpu(location.location).memoryBytes - taken;
     }
 
     int kindOf(const Kind &kind)
@@ -84,7 +84,7 @@ private:
         PromptSize size;
         size.kvSlice = wholeBytes(kvCacheBytes(m_service.model, tokens).value / m_fill.stages);
         for (const Kind &kind : m_kinds)
-            size.onKind.push_back(sliceOn(m_workload, m_service.model, tokens, kind.seat, kind.isInNode));
+            size.onKind.push_back(sliceOn(m_workload, m_service.model, tokens, kind.location, kind.isInNode));
         return size;
     }
 
@@ -98,12 +98,12 @@ private:
 
 } // namespace
 
-SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens, const StageSeat &seat, bool isInNode)
+SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens, const StageLocation &location, bool isInNode)
 {
     const BubbleFill &fill = workload.plan->bubbleFill;
     const NetworkSpec &network = builtinNetwork();
-    const GpuSpec &gpu = workload.gpu(seat);
-    const Link fabric = fabricLink(gbitsPerSecond(workload.fabricGbps(seat)), network);
+    const GpuSpec &gpu = workload.gpu(location);
+    const Link fabric = fabricLink(gbitsPerSecond(workload.fabricGbps(location)), network);
     const Link decode = fill.kvGbps ? fabricLink(gbitsPerSecond(*fill.kvGbps), network) : fabric;
     return sliceTime(gpu, served, fill.stages, tokens, isInNode ? deviceLink(gpu, network) : fabric, decode);
 }

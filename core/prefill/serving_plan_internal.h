@@ -27,8 +27,8 @@ struct ServingSetup {
 [[nodiscard]] ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, const std::vector<StageMemory> &memory,
                                         const BubbleService &service);
 
-/// What a prompt asks of a GPU of the seat; `isInNode`: the stages of the served model lie in one node.
-[[nodiscard]] SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens, const StageSeat &seat, bool isInNode);
+/// What a prompt asks of a GPU of the location; `isInNode`: the stages of the served model lie in one node.
+[[nodiscard]] SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens, const StageLocation &location, bool isInNode);
 /// Whether aligned groups lie in one node: each is a part of a tensor group, which does.
 [[nodiscard]] bool fitsTensorGroup(const Plan &plan);
 

@@ -223,7 +223,7 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
     if (!datacenters.empty())
         datacenters.insert(0, "\n");
     if (evaluation.timeline.isEmpty())
-        return (evaluation.layout.unseated.empty() ? "Nothing was simulated.\n" : evaluation.layout.unseated + "\n") + fixesTable(evaluation, effects.fixes) + datacenters;
+        return (evaluation.layout.unplaced.empty() ? "Nothing was simulated.\n" : evaluation.layout.unplaced + "\n") + fixesTable(evaluation, effects.fixes) + datacenters;
     const double total = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
     TextTable breakdown({Left, Right, Right, Left}, {"of " + secondsText(total) + ", slowest pipeline", "time", "share", "in the timeline"});

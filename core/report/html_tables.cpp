@@ -57,7 +57,7 @@ std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
     }
     html += "</tr>";
     for (auto &column : columns)
-        column.resize(columns[longest].size());   // a plan that cannot be seated has no breakdown
+        column.resize(columns[longest].size());   // a plan that cannot be placed has no breakdown
     for (std::size_t r = 0; r < columns.front().size(); ++r) {
         std::string line = "<tr>" + cell(columns[longest][r].label);
         bool isWorthALine = false;
@@ -109,20 +109,20 @@ std::string placementTable(const Evaluation &evaluation)
 {
     const Layout &layout = evaluation.layout;
     if (layout.classes.empty())
-        return layout.unseated.empty() ? std::string() : "<p class=\"bad\">" + escaped(layout.unseated) + "</p>";
+        return layout.unplaced.empty() ? std::string() : "<p class=\"bad\">" + escaped(layout.unplaced) + "</p>";
     std::string html = "<table>" + headings({"stages", "datacenter", "GPU", "pipelines", "micro-batches per pipeline", "layers"});
     for (const PipelineClass &c : layout.classes) {
-        for (std::size_t s = 0; s < c.seats.size();) {
+        for (std::size_t s = 0; s < c.locations.size();) {
             std::size_t end = s + 1;
-            while (end < c.seats.size() && c.seats[end] == c.seats[s])
+            while (end < c.locations.size() && c.locations[end] == c.locations[s])
                 ++end;
             int layers = 0;
             for (std::size_t i = s; i < end && i < layout.chunks.size(); ++i) {
                 for (const StageChunk &chunk : layout.chunks[i])
                     layers += chunk.layers;
             }
-            const Datacenter &where = evaluation.plan->cluster.datacenters.at(std::size_t(c.seats[s].datacenter));
-            const Pool &pool = where.pools.at(std::size_t(c.seats[s].pool));
+            const Datacenter &where = evaluation.plan->cluster.datacenters.at(std::size_t(c.locations[s].datacenter));
+            const Pool &pool = where.pools.at(std::size_t(c.locations[s].pool));
             const std::string range = end - s == 1 ? std::to_string(end) : std::to_string(s + 1) + "\u2013" + std::to_string(end);
             html += "<tr>" + cell(range) + cell(where.label()) + cell(pool.inlineGpu ? pool.inlineGpu->name : pool.gpu)
                 + cell(std::to_string(c.pipelines)) + cell(std::to_string(c.microBatches)) + cell(std::to_string(layers)) + "</tr>";

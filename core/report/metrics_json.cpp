@@ -146,10 +146,10 @@ Json layout(const Evaluation &evaluation)
     const auto datacenter = [&](int index) { return cluster.datacenters.at(std::size_t(index)).id; };
     Json classes = Json::array();
     for (const PipelineClass &c : layout.classes) {
-        Json seats = Json::array();
-        for (const StageSeat &seat : c.seats)
-            seats.push_back(datacenter(seat.datacenter));
-        classes.push_back({{"pipelines", c.pipelines}, {"micro_batches", c.microBatches}, {"datacenter_per_stage", seats}});
+        Json locations = Json::array();
+        for (const StageLocation &location : c.locations)
+            locations.push_back(datacenter(location.datacenter));
+        classes.push_back({{"pipelines", c.pipelines}, {"micro_batches", c.microBatches}, {"datacenter_per_stage", locations}});
     }
     Json idle = Json::array();
     for (const IdleGpus &i : layout.idle) {

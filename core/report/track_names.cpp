@@ -8,8 +8,8 @@ int datacenterOf(const Evaluation &evaluation, const Track &track)
     const auto &classes = evaluation.layout.classes;
     if (track.pipelineClass < 0 || std::size_t(track.pipelineClass) >= classes.size())
         return -1;
-    const auto &seats = classes[std::size_t(track.pipelineClass)].seats;
-    return track.stage < 0 || std::size_t(track.stage) >= seats.size() ? -1 : seats[std::size_t(track.stage)].datacenter;
+    const auto &locations = classes[std::size_t(track.pipelineClass)].locations;
+    return track.stage < 0 || std::size_t(track.stage) >= locations.size() ? -1 : locations[std::size_t(track.stage)].datacenter;
 }
 
 std::string datacenterName(const Evaluation &evaluation, const Track &track)

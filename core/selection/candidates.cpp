@@ -124,7 +124,7 @@ Candidates candidates(const Workload &workload, const Catalogue &catalogue, cons
     std::vector<std::array<double, 2>> usdPerGb;
     for (int link = 0; link < int(plan.cluster.wanLinks.size()); ++link)
         usdPerGb.push_back(egressUsdPerGb(plan, catalogue, link));
-    const std::vector<int> all = degrees(int(std::min(Seating(workload).capacity() / plan.parallelism.pipeline, fed)));
+    const std::vector<int> all = degrees(int(std::min(LocationBook(workload).capacity() / plan.parallelism.pipeline, fed)));
     Candidates found;
     if (int(all.size()) > 0 && all.back() != int(all.size()))
         found.rest.push_back({0, 0});      // degrees left out may be anything

@@ -3,7 +3,7 @@
 // Inside of selection: all placements of each degree, what each would cost, and why a datacenter gets no stage. Each
 // function is pure; the workload is the one that the selection resolved once.
 
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 #include "core/selection/selection.h"
 
 #include <optional>

@@ -75,7 +75,7 @@ void thin(std::vector<SelectionOption> &options, int fastest, int cheapest)
 }
 
 /// Why the option with the datacenter is no better, by what differs between them.
-std::string whyNot(const SelectionOption &with, const SelectionOption &best, const Selection &selection, int seats)
+std::string whyNot(const SelectionOption &with, const SelectionOption &best, const Selection &selection, int locations)
 {
     if (selection.objective == SelectionObjective::Cost) {
         const double dearer = with.usdPerMillionTokens - best.usdPerMillionTokens, egress = with.egressUsdPerMillionTokens() - best.egressUsdPerMillionTokens();
@@ -88,7 +88,7 @@ std::string whyNot(const SelectionOption &with, const SelectionOption &best, con
         return "as many GPUs work, only further apart" + (wait.empty() ? "" : ", and " + wait);
     const std::string replicas = std::to_string(with.data()) + (with.data() == 1 ? " replica" : " replicas") + " instead of " + std::to_string(best.data());
     if (with.data() < best.data())
-        return seats < best.data() ? "it holds no stage of more than " + std::to_string(seats) + (seats == 1 ? " replica" : " replicas") + ", the best has "
+        return locations < best.data() ? "it holds no stage of more than " + std::to_string(locations) + (locations == 1 ? " replica" : " replicas") + ", the best has "
                 + std::to_string(best.data()) : "it has " + replicas;
     return "for its " + replicas + ", " + (wait.empty() ? "there are only " + std::to_string(with.microBatches) + " micro-batches each" : wait);
 }
@@ -108,9 +108,9 @@ std::string remarkOn(int datacenter, const SelectionOption &best, const Selectio
     if (with) {
         const std::string text = opening + "the best option with it that was simulated, " + blocksText(with->blocks, workload.plan->cluster) + ", reaches "
             + valueText(*with, selection.objective) + " against " + valueText(best, selection.objective);
-        return text + ": " + whyNot(*with, best, selection, Seating(workload).capacity(datacenter)) + ".";
+        return text + ": " + whyNot(*with, best, selection, LocationBook(workload).capacity(datacenter)) + ".";
     }
-    if (Seating(workload).capacity(datacenter) < cell)
+    if (LocationBook(workload).capacity(datacenter) < cell)
         return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")
             + " no stage: the smallest, one cell of " + std::to_string(cell) + (cell == 1 ? " replica" : " replicas") + ", needs "
             + std::to_string(cell * p.tensor * p.context) + ".";

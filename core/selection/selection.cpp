@@ -29,9 +29,9 @@ std::vector<DatacenterBlock> blocksOf(const Layout &layout)
     std::vector<DatacenterBlock> blocks;
     if (layout.mode == PlacementMode::DataAcross || layout.classes.empty())
         return blocks;
-    for (const StageSeat &seat : layout.classes.front().seats) {
-        if (blocks.empty() || blocks.back().datacenter != seat.datacenter)
-            blocks.push_back({seat.datacenter, 0});
+    for (const StageLocation &location : layout.classes.front().locations) {
+        if (blocks.empty() || blocks.back().datacenter != location.datacenter)
+            blocks.push_back({location.datacenter, 0});
         ++blocks.back().stages;
     }
     return blocks;
@@ -138,7 +138,7 @@ private:
         if (!answer || (*answer)->layout.data == 0)
             return {};
         const auto &classes = (*answer)->layout.classes;
-        const auto siteOf = [](const PipelineClass &c) { return c.seats.front().datacenter; };
+        const auto siteOf = [](const PipelineClass &c) { return c.locations.front().datacenter; };
         if (std::ranges::all_of(classes, [&](const PipelineClass &c) { return siteOf(c) == siteOf(classes.front()); }))
             return {};                     // all in one: an option like any other
         fillPlaced(option, **answer);
@@ -169,7 +169,7 @@ private:
         m_workload.layout = place(m_workload, PlacementMode::PipelineAcross);   // pinned
         if (m_workload.layout.data == 0) {
             option.isFeasible = false;
-            option.infeasibleBecause = m_workload.layout.unseated;
+            option.infeasibleBecause = m_workload.layout.unplaced;
         } else {
             formCells(m_workload);
             takeCell(option);

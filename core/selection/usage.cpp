@@ -28,7 +28,7 @@ std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &op
 {
     const Cluster &cluster = workload.plan->cluster;
     const Parallelism &p = workload.plan->parallelism;
-    const Seating seating(workload);
+    const LocationBook book(workload);
     const int stageGpus = option.data() * p.tensor * p.context;
     std::vector<LeftOut> reasons;
     for (int d = 0; d < int(cluster.datacenters.size()); ++d) {
@@ -40,7 +40,7 @@ std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &op
         std::string reason;
         if (datacenter.gpus() == 0)
             reason = datacenter.label() + " has no GPUs";
-        else if (seating.capacity(d) < option.data())
+        else if (book.capacity(d) < option.data())
             reason = datacenter.label() + "'s " + counted(datacenter.gpus(), " GPU holds", " GPUs hold") + " no stage of "
                 + counted(option.cells, " cell", " cells") + ": a stage needs " + std::to_string(stageGpus);
         else if (!joins)

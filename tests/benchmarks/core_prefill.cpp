@@ -30,7 +30,7 @@ ServingPlan thousandGpus(int p, int sizes)
     return plan;
 }
 
-void seatTenThousandRequests(benchmark::State &state)
+void admitTenThousandRequests(benchmark::State &state)
 {
     const ServingPlan plan = thousandGpus(int(state.range(0)), int(state.range(1)));
     std::vector<SizedRequest> requests;
@@ -38,14 +38,14 @@ void seatTenThousandRequests(benchmark::State &state)
         requests.push_back({i * plan.period / (10'000 * state.range(2)), int(std::size_t(i) * 7919 % plan.sizes.size())});
     std::size_t accepted = 0;
     for (auto _ : state) {
-        const SeatedRequests seating = seatRequests(plan, requests);
-        accepted = seating.accepted.size();
-        benchmark::DoNotOptimize(seating.sliceStarts.data());
+        const AdmittedRequests book = admitRequests(plan, requests);
+        accepted = book.accepted.size();
+        benchmark::DoNotOptimize(book.sliceStarts.data());
     }
     state.counters["requests"] = double(requests.size());
     state.counters["accepted"] = double(accepted);
 }
-BENCHMARK(seatTenThousandRequests)
+BENCHMARK(admitTenThousandRequests)
     ->ArgNames({"p", "lengths", "times"})
     ->Args({8, 1, 1})->Args({1, 1, 1})->Args({8, 1, 10})->Args({8, 32, 1})->Args({1, 32, 10})
     ->Unit(benchmark::kMillisecond);

@@ -30,8 +30,8 @@ EvaluationPtr evaluated(const Plan &plan)
 std::vector<int> stagesByDatacenter(const Evaluation &evaluation)
 {
     std::vector<int> count(evaluation.plan->cluster.datacenters.size());
-    for (const StageSeat &seat : evaluation.layout.classes.at(0).seats)
-        ++count[static_cast<std::size_t>(seat.datacenter)];
+    for (const StageLocation &location : evaluation.layout.classes.at(0).locations)
+        ++count[static_cast<std::size_t>(location.datacenter)];
     return count;
 }
 

@@ -190,7 +190,7 @@ inline EvaluationPtr sampleEvaluation(const SampleShape &shape = {})
         pipelines.pipelines = shape.pipelines;
         pipelines.microBatches = shape.microBatches;
         for (int s = 0; s < shape.stages; ++s)
-            pipelines.seats.push_back({run.datacenter(s), 0});
+            pipelines.locations.push_back({run.datacenter(s), 0});
         evaluation->layout.classes.push_back(pipelines);
     }
     evaluation->layout.chunks.assign(std::size_t(shape.stages), {StageChunk{}});

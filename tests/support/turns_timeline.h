@@ -87,8 +87,8 @@ inline Evaluation turnsEvaluation()
         c.lane = lane;
         c.lanes = 2;
         c.microBatches = 2;
-        c.seats.resize(2);
-        c.seats[1].datacenter = 1;
+        c.locations.resize(2);
+        c.locations[1].datacenter = 1;
         e.layout.classes.push_back(c);
     }
     e.timeline = std::move(t.timeline);

@@ -86,11 +86,11 @@ void paintNodes(QPainter &painter, const MapScene &scene, const IslandScene &isl
 {
     Batch batch;
     std::vector<QRectF> frames;
-    for (const PoolSlots &seats : group.pools) {
-        const PoolScene &pool = island.pools[std::size_t(seats.pool)];
+    for (const PoolSlots &locations : group.pools) {
+        const PoolScene &pool = island.pools[std::size_t(locations.pool)];
         const NodeShape shape = nodeShape(layout.detail, place.unit, pool.gpusPerNode);
         for (int node = 0; node < pool.nodes; ++node) {
-            const int slot = seats.firstSlot + node;
+            const int slot = locations.firstSlot + node;
             const QPointF at(group.grid.left() + (slot % group.columns) * (group.node.width() + group.gap),
                              group.grid.top() + (slot / group.columns) * (group.node.height() + group.gap));
             if (layout.detail == MapDetail::Nodes) {
@@ -116,8 +116,8 @@ struct StageCount { int stage, gpus; };
 std::vector<StageCount> countStages(const IslandScene &island, const GroupLayout &group)
 {
     std::vector<StageCount> counts;
-    for (const PoolSlots &seats : group.pools) {
-        for (const int stage : island.pools[std::size_t(seats.pool)].stageOfGpu) {
+    for (const PoolSlots &locations : group.pools) {
+        for (const int stage : island.pools[std::size_t(locations.pool)].stageOfGpu) {
             auto found = std::ranges::find(counts, stage, &StageCount::stage);
             if (found == counts.end())
                 found = counts.insert(counts.end(), {stage, 0});
@@ -159,12 +159,12 @@ std::vector<Chip> stageChips(const QFontMetricsF &metrics, const IslandScene &is
 {
     std::vector<Chip> chips;
     const double used = std::min(group.grid.width(), group.columns * (group.node.width() + group.gap));
-    for (const PoolSlots &seats : group.pools) {
-        const PoolScene &pool = island.pools[std::size_t(seats.pool)];
+    for (const PoolSlots &locations : group.pools) {
+        const PoolScene &pool = island.pools[std::size_t(locations.pool)];
         const int perNode = std::max(1, pool.gpusPerNode);
         for (const GpuRun &run : pool.runs) {
-            const QRectF top = nodeRect(layout, islandIndex, seats.pool, run.firstGpu / perNode);
-            const QRectF bottom = nodeRect(layout, islandIndex, seats.pool, (run.firstGpu + run.gpus - 1) / perNode);
+            const QRectF top = nodeRect(layout, islandIndex, locations.pool, run.firstGpu / perNode);
+            const QRectF bottom = nodeRect(layout, islandIndex, locations.pool, (run.firstGpu + run.gpus - 1) / perNode);
             const QString text = QStringLiteral("%1 · %2").arg(run.stage + 1).arg(QLocale(QLocale::English).toString(run.gpus));
             const double width = metrics.horizontalAdvance(text) + 10, height = metrics.height();
             const QRectF chip(std::round(group.grid.left() + (used - width) / 2), std::round((top.top() + bottom.bottom() - height) / 2), width, height);

@@ -14,7 +14,7 @@ constexpr double kHandleReach = 7, kLinkReach = 6;
 struct PoolPlace {
     const IslandLayout *island = nullptr;
     const GroupLayout *group = nullptr;
-    const PoolSlots *seats = nullptr;
+    const PoolSlots *locations = nullptr;
 };
 
 PoolPlace findPool(const MapLayout &layout, int island, int pool)
@@ -23,9 +23,9 @@ PoolPlace findPool(const MapLayout &layout, int island, int pool)
         return {};
     const IslandLayout &place = layout.islands[std::size_t(island)];
     for (const GroupLayout &group : place.groups) {
-        for (const PoolSlots &seats : group.pools) {
-            if (seats.pool == pool)
-                return {&place, &group, &seats};
+        for (const PoolSlots &locations : group.pools) {
+            if (locations.pool == pool)
+                return {&place, &group, &locations};
         }
     }
     return {};
@@ -46,7 +46,7 @@ QRectF barPart(const GroupLayout &group, int firstGpu, int gpus)
 
 QRectF nodeIn(const MapLayout &layout, const PoolPlace &place, int node)
 {
-    const PoolSlots &pool = *place.seats;
+    const PoolSlots &pool = *place.locations;
     if (layout.detail == MapDetail::Bars)
         return barPart(*place.group, pool.firstGpu + node * pool.gpusPerNode, pool.gpusPerNode);
     const QRectF slot = slotRect(*place.group, pool.firstSlot + node);
@@ -125,15 +125,15 @@ std::array<QPointF, 4> handlePoints(const QRectF &frame)
 QRectF nodeRect(const MapLayout &layout, int island, int pool, int node)
 {
     const PoolPlace place = findPool(layout, island, pool);
-    return place.seats ? nodeIn(layout, place, node) : QRectF();
+    return place.locations ? nodeIn(layout, place, node) : QRectF();
 }
 
 QRectF gpuRect(const MapLayout &layout, int island, int pool, int gpu)
 {
     const PoolPlace place = findPool(layout, island, pool);
-    if (!place.seats)
+    if (!place.locations)
         return {};
-    const int perNode = std::max(1, place.seats->gpusPerNode);
+    const int perNode = std::max(1, place.locations->gpusPerNode);
     const QRectF node = nodeIn(layout, place, gpu / perNode);
     if (layout.detail != MapDetail::Gpus)
         return node;
@@ -147,11 +147,11 @@ QRectF gpuRect(const MapLayout &layout, int island, int pool, int gpu)
 QRectF poolRect(const MapLayout &layout, int island, int pool)
 {
     const PoolPlace place = findPool(layout, island, pool);
-    if (!place.seats)
+    if (!place.locations)
         return {};
     QRectF rect;
-    const int columns = layout.detail == MapDetail::Bars ? place.seats->nodes : place.group->columns;
-    const int nodes = place.seats->nodes;
+    const int columns = layout.detail == MapDetail::Bars ? place.locations->nodes : place.group->columns;
+    const int nodes = place.locations->nodes;
     for (const int node : {0, nodes - 1, std::min(columns, nodes) - 1, std::max(0, nodes - columns)})
         rect |= nodeIn(layout, place, std::max(0, node));
     return rect;

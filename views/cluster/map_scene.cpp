@@ -86,12 +86,12 @@ void addIdle(const Evaluation &evaluation, MapScene &scene)
         if (idle.pool >= 0 && idle.pool < int(pools.size()))
             pools[std::size_t(idle.pool)].idleReason = text(idle.reason);
     }
-    if (evaluation.layout.data > 0 || evaluation.layout.unseated.empty())
+    if (evaluation.layout.data > 0 || evaluation.layout.unplaced.empty())
         return;
     for (IslandScene &island : scene.islands) {
         for (PoolScene &pool : island.pools) {
             if (pool.idleReason.isEmpty())
-                pool.idleReason = text(evaluation.layout.unseated);
+                pool.idleReason = text(evaluation.layout.unplaced);
         }
     }
 }

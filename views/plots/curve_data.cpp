@@ -44,9 +44,9 @@ std::vector<double> prefillShare(const Evaluation &evaluation, int buckets)
 int datacenterOf(const Evaluation &evaluation, const Track &track, int stage)
 {
     const auto &classes = evaluation.layout.classes;
-    if (track.pipelineClass >= int(classes.size()) || stage < 0 || stage >= int(classes[track.pipelineClass].seats.size()))
+    if (track.pipelineClass >= int(classes.size()) || stage < 0 || stage >= int(classes[track.pipelineClass].locations.size()))
         return -1;
-    return classes[track.pipelineClass].seats[stage].datacenter;
+    return classes[track.pipelineClass].locations[stage].datacenter;
 }
 
 /// 0 or 1: which way over its link a WAN track sends.

@@ -215,8 +215,8 @@ QString emptyReason(const Evaluation *evaluation, const QString &failure)
         return QString::fromStdString(blocking->text);
     if (!problems.empty())
         return QString::fromStdString(problems.front().text);
-    if (!evaluation->layout.unseated.empty())
-        return QString::fromStdString(evaluation->layout.unseated);
+    if (!evaluation->layout.unplaced.empty())
+        return QString::fromStdString(evaluation->layout.unplaced);
     return tr("This evaluation was made without a timeline.");
 }
 

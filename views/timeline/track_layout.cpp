@@ -267,8 +267,8 @@ int datacenterOf(const Evaluation &evaluation, int pipelineClass, int stage)
     const auto &classes = evaluation.layout.classes;
     if (pipelineClass < 0 || pipelineClass >= int(classes.size()))
         return 0;
-    const auto &seats = classes[std::size_t(pipelineClass)].seats;
-    return stage >= 0 && stage < int(seats.size()) ? seats[std::size_t(stage)].datacenter : 0;
+    const auto &locations = classes[std::size_t(pipelineClass)].locations;
+    return stage >= 0 && stage < int(locations.size()) ? locations[std::size_t(stage)].datacenter : 0;
 }
 
 TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions &options)

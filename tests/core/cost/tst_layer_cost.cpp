@@ -35,7 +35,7 @@ Costed costed(Plan plan)
         qFatal("%s", toString(workload.error().front()).c_str());
     Costed result{std::move(*workload), {}, {}, {}};
     result.work.layout = place(result.work, PlacementMode::PipelineAcross);
-    result.site = layerSite(result.work, result.work.layout.classes.front().seats.front(), result.work.layout.data);
+    result.site = layerSite(result.work, result.work.layout.classes.front().locations.front(), result.work.layout.data);
     result.layer = layerCost(result.work, result.site, false);
     result.head = headCost(result.work, result.site);
     return result;
@@ -334,8 +334,8 @@ void TestLayerCost::tcpBetweenNodesTakesLonger()
     two.cluster.datacenters.push_back(site("b", 8));
     two.cluster.datacenters.back().fabric = FabricKind::Tcp;
     const Workload work = costed(two).work;
-    QVERIFY(seatFabric(work, {0, 0}).kind == &builtinNetwork().fabric);
-    QVERIFY(seatFabric(work, {1, 0}) == tcpLink(gbitsPerSecond(work.fabricGbps({1, 0})), 8, builtinNetwork()));
+    QVERIFY(locationFabric(work, {0, 0}).kind == &builtinNetwork().fabric);
+    QVERIFY(locationFabric(work, {1, 0}) == tcpLink(gbitsPerSecond(work.fabricGbps({1, 0})), 8, builtinNetwork()));
 }
 
 void TestLayerCost::largeMessagesReachTheMeasuredRateOfTheFabric()
@@ -349,9 +349,9 @@ void TestLayerCost::largeMessagesReachTheMeasuredRateOfTheFabric()
         plan.cluster.datacenters = {site("a", n, "h100-sxm-80gb", 1)};
         plan.cluster.datacenters.front().fabricGbpsPerGpu = 400;
         plan.cluster.datacenters.front().fabric = kind;
-        const Link nominal = seatFabric(costed(plan).work, {0, 0});
+        const Link nominal = locationFabric(costed(plan).work, {0, 0});
         plan.cluster.datacenters.front().fabricMeasuredGBps = rate / 1e9;
-        const Link measured = seatFabric(costed(plan).work, {0, 0});
+        const Link measured = locationFabric(costed(plan).work, {0, 0});
         QVERIFY(measured.kind == nominal.kind);
         const auto ring = [&](double bytes) { return reduceScatterTime(Bytes{bytes}, {n, 1, {}, measured}).value; };
         const LinkClass &link = *measured.kind;
@@ -370,8 +370,8 @@ void TestLayerCost::largeMessagesReachTheMeasuredRateOfTheFabric()
     const Workload work = costed(plan).work;
     const double slow = builtinCatalogue().gpu("a100-sxm-80gb")->fabricGbps / 8 * 1e9;
     QVERIFY(slow < rate);
-    for (const auto &[seat, most] : {std::pair{StageSeat{0, 0}, rate}, std::pair{StageSeat{0, 1}, slow}})
-        QVERIFY(std::abs(seatFabric(work, seat).bandwidth.value * seatFabric(work, seat).kind->fraction / most - 1) < 1e-12);
+    for (const auto &[location, most] : {std::pair{StageLocation{0, 0}, rate}, std::pair{StageLocation{0, 1}, slow}})
+        QVERIFY(std::abs(locationFabric(work, location).bandwidth.value * locationFabric(work, location).kind->fraction / most - 1) < 1e-12);
 }
 
 void TestLayerCost::expertTensorRanksTalk()

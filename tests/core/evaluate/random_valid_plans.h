@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans that a person could have written, by a seed: every schedule, placement, way of offloading, recomputation and WAN strategy,
 // mixed GPUs, experts, profiles and prefill, with shapes that mostly divide. For tests of what holds for any plan. Not all are
-// feasible, nor are all seated: that is part of it.
+// feasible, nor are all placed: that is part of it.
 
 #include "core/evaluate/evaluate.h"
 #include "core/schedule/chunks.h"

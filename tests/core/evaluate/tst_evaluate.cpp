@@ -32,7 +32,7 @@ private slots:
     void aSharedLinkSlowsItsPipelinesByItsCapacity();
     void whatIsNotModelledIsSaid();
     void aPlanThatDoesNotFitSaysWhatWould();
-    void aPlanWithoutSeatsSaysWhy();
+    void aPlanWithoutPlacesSaysWhy();
     void aScheduleThatCannotBeBuiltIsSaidOnce();
     void moreWorkThanATimelineHoldsIsRefused();
     void unknownNamesAreErrorsWithTheNearestName();
@@ -270,7 +270,7 @@ void TestEvaluate::aPlanThatDoesNotFitSaysWhatWould()
         QVERIFY2(evaluated(*fix.plan)->metrics.memory->fits, fix.label.c_str());
 }
 
-void TestEvaluate::aPlanWithoutSeatsSaysWhy()
+void TestEvaluate::aPlanWithoutPlacesSaysWhy()
 {
     Plan plan = oneSite(2, 4);
     const auto evaluation = evaluated(plan);

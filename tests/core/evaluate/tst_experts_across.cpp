@@ -3,7 +3,7 @@
 // several datacenters such a row may cross a border: tokens would go over the WAN, which no cost here knows.
 #include "core/cost/placements.h"
 #include "core/ladder/footprint.h"
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 #include "core/selection/selection.h"
 #include "tests/support/plans.h"
 
@@ -93,8 +93,8 @@ private slots:
 
     void whatJudgesMemoryAloneRefusesItToo()
     {
-        QVERIFY(!footprint(std::make_shared<const Plan>(sixReplicas(4)), builtinCatalogue()).isSeated);
-        QVERIFY(footprint(std::make_shared<const Plan>(sixReplicas(2)), builtinCatalogue()).isSeated);
+        QVERIFY(!footprint(std::make_shared<const Plan>(sixReplicas(4)), builtinCatalogue()).isPlaced);
+        QVERIFY(footprint(std::make_shared<const Plan>(sixReplicas(2)), builtinCatalogue()).isPlaced);
     }
 
     void theRankingOfDatacentersSaysWhy()

@@ -37,8 +37,8 @@ EvaluationPtr tried(const Plan &plan, EvaluationWorkspace &workspace)
 QString stagesOf(const Evaluation &evaluation)
 {
     QString text = evaluation.feasible() ? "fits" : "does not fit";
-    for (const StageSeat seat : evaluation.layout.classes.front().seats)
-        text += QString(" %1").arg(seat.datacenter);
+    for (const StageLocation location : evaluation.layout.classes.front().locations)
+        text += QString(" %1").arg(location.datacenter);
     return text;
 }
 
@@ -143,11 +143,11 @@ void TestOpenPlacement::theBestPlacementIsTheOneThatIsTaken()
         if (!open || !open->metrics.iterationTime)
             continue;
         const int count = int(plan.cluster.datacenters.size()), data = open->layout.data;
-        std::vector<int> order(std::size_t(count), 0), seats;
+        std::vector<int> order(std::size_t(count), 0), locations;
         for (int d = 0; d < count; ++d) {
             order[std::size_t(d)] = d;
             const Pool &pool = plan.cluster.datacenters[std::size_t(d)].pools.front();
-            seats.push_back(pool.nodes * (pool.gpusPerNode / plan.parallelism.tensor) / data);
+            locations.push_back(pool.nodes * (pool.gpusPerNode / plan.parallelism.tensor) / data);
         }
         double best = INFINITY, bestFitting = INFINITY;
         do {
@@ -157,7 +157,7 @@ void TestOpenPlacement::theBestPlacementIsTheOneThatIsTaken()
                 std::vector<StagePin> pins;
                 int left = plan.parallelism.pipeline;
                 for (const int d : order) {
-                    const int stages = std::min(left, seats[std::size_t(d)]);
+                    const int stages = std::min(left, locations[std::size_t(d)]);
                     if (stages > 0)
                         pins.push_back({plan.cluster.datacenters[std::size_t(d)].id, stages, {}});
                     left -= stages;
@@ -246,7 +246,7 @@ void TestOpenPlacement::copiesAtEitherEndCountTheLinkBetweenThem()
 
 void TestOpenPlacement::aRingIsClosedThoughADatacenterIsNotFull()
 {
-    // Two chunks a stage: the last hands on to the first, so that all four of a ring of four take part, five stages on eight seats
+    // Two chunks a stage: the last hands on to the first, so that all four of a ring of four take part, five stages on eight locations
     Plan plan = oneSite(1, 5);
     plan.cluster.datacenters = {site("a", 2, "h100-sxm-80gb", 1), site("b", 2, "h100-sxm-80gb", 1), site("c", 2, "h100-sxm-80gb", 1), site("d", 2, "h100-sxm-80gb", 1)};
     plan.cluster.wanLinks = {wanLink("a", "b"), wanLink("b", "c"), wanLink("c", "d"), wanLink("d", "a")};
@@ -291,8 +291,8 @@ void TestOpenPlacement::aSlowerGpuBehindTheSameLinkIsNotTaken()
     plan.parallelism.data = 1;
     plan.placement.mode = PlacementMode::PipelineAcross;
     for (const PipelineClass &c : evaluated(plan)->layout.classes)
-        for (const StageSeat seat : c.seats)
-            QVERIFY(seat.datacenter != 1);
+        for (const StageLocation location : c.locations)
+            QVERIFY(location.datacenter != 1);
 }
 
 QTEST_APPLESS_MAIN(TestOpenPlacement)

@@ -36,8 +36,8 @@ std::optional<Plan> pinned(unsigned seed)
     plan.placement.mode = layout.mode;
     if (layout.mode == PlacementMode::PipelineAcross) {
         plan.placement.stages.clear();
-        for (const StageSeat seat : layout.classes.front().seats) {
-            const std::string &id = plan.cluster.datacenters[std::size_t(seat.datacenter)].id;
+        for (const StageLocation location : layout.classes.front().locations) {
+            const std::string &id = plan.cluster.datacenters[std::size_t(location.datacenter)].id;
             if (plan.placement.stages.empty() || plan.placement.stages.back().datacenter != id)
                 plan.placement.stages.push_back({id, 0, {}});
             ++plan.placement.stages.back().stages;

@@ -158,8 +158,8 @@ private slots:
                 for (const Rung &rung : rungs(plan, *catalogue.model(model), *catalogue.stack(stack))) {
                     const Plan next = with(plan, rung.apply);
                     const auto after = footprint(std::make_shared<const Plan>(next), catalogue);
-                    QVERIFY2(!after.isSeated || after.device <= before.device, (rung.id + " for " + model + " on " + stack).c_str());
-                    if (after.isSeated && rung.cost == RungCost::Compute)
+                    QVERIFY2(!after.isPlaced || after.device <= before.device, (rung.id + " for " + model + " on " + stack).c_str());
+                    if (after.isPlaced && rung.cost == RungCost::Compute)
                         QVERIFY2(*evaluated(next)->metrics.iterationTime >= time, (rung.id + " for " + model + " on " + stack).c_str());
                 }
             }

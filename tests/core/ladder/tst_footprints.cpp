@@ -69,9 +69,9 @@ void TestFootprints::aPlanOfMoreTasksThanAreLeftIsLeftOut()
     const PlanPtr plan = shared(oneSite(8));
     const std::int64_t tasks = tasksOf(plan);
     Footprints enough(builtinCatalogue(), tasks), few(builtinCatalogue(), tasks - 1);
-    QVERIFY(enough.of(plan).isSeated);
+    QVERIFY(enough.of(plan).isPlaced);
     QVERIFY(!enough.isCut());
-    QVERIFY(!few.of(plan).isSeated);
+    QVERIFY(!few.of(plan).isPlaced);
     QVERIFY(few.isCut());
 }
 
@@ -80,7 +80,7 @@ void TestFootprints::eachPlanIsCountedOnce()
     const PlanPtr plan = shared(oneSite(8));
     Footprints footprints(builtinCatalogue(), tasksOf(plan));
     const Footprint first = footprints.of(plan), again = footprints.of(shared(oneSite(8)));
-    QVERIFY(again.isSeated && again.device == first.device);
+    QVERIFY(again.isPlaced && again.device == first.device);
     QVERIFY(!footprints.isCut());
 }
 
@@ -89,7 +89,7 @@ void TestFootprints::aStoppedSearchFindsNothing()
     std::stop_source stop;
     stop.request_stop();
     Footprints footprints(builtinCatalogue(), kMostFixTasks, stop.get_token());
-    QVERIFY(!footprints.of(shared(oneSite(8))).isSeated);
+    QVERIFY(!footprints.of(shared(oneSite(8))).isPlaced);
     Plan large = sample("gpt3-offload-a100-40gb");
     large.memory.activationOffload = ActivationOffload::None;
     const Fitting fitting = fitMemory(shared(large), footprints);

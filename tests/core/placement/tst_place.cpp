@@ -33,13 +33,13 @@ private slots:
     void everyGpuIsUsedOnceOrIdleForAReason();
     void replicasOfAStageShareADatacenter();
     void stagesLieInContiguousBlocks();
-    void autoDataIsTheLargestThatCanBeSeated();
+    void autoDataIsTheLargestThatCanBePlaced();
     void movingOneNodeCostsAReplica();
     void aSmallThirdSiteGetsNoStage();
     void aChainBeginsAtItsSlowerEndWhateverTheRates();
     void unlinkedDatacentersAreNotJoined();
     void wholePipelinesStayInADatacenterWhereDataGoesAcross();
-    void aPinnedPlacementThatNoLongerFitsStaysUnseated();
+    void aPinnedPlacementThatNoLongerFitsStaysUnplaced();
     void nodesThatCannotHoldATensorGroupAreExplained();
     void unequalGpusOfASiteMakeClasses();
     void layersThatDoNotDivideGoToTheMiddle();
@@ -87,7 +87,7 @@ void TestPlace::replicasOfAStageShareADatacenter()
     const Layout layout = placed(threeSites(8)).layout;
     for (std::size_t stage = 0; stage < 6; ++stage) {
         for (const PipelineClass &c : layout.classes)
-            QCOMPARE(c.seats[stage].datacenter, layout.classes.front().seats[stage].datacenter);
+            QCOMPARE(c.locations[stage].datacenter, layout.classes.front().locations[stage].datacenter);
     }
 }
 
@@ -95,13 +95,13 @@ void TestPlace::stagesLieInContiguousBlocks()
 {
     const Layout layout = placed(threeSites(8)).layout;
     int changes = 0;
-    const auto &seats = layout.classes.front().seats;
-    for (std::size_t i = 1; i < seats.size(); ++i)
-        changes += seats[i].datacenter != seats[i - 1].datacenter;
+    const auto &locations = layout.classes.front().locations;
+    for (std::size_t i = 1; i < locations.size(); ++i)
+        changes += locations[i].datacenter != locations[i - 1].datacenter;
     QCOMPARE(changes, 2);
 }
 
-void TestPlace::autoDataIsTheLargestThatCanBeSeated()
+void TestPlace::autoDataIsTheLargestThatCanBePlaced()
 {
     std::mt19937 random(11);
     for (int trial = 0; trial < 100; ++trial) {
@@ -142,9 +142,9 @@ void TestPlace::aChainBeginsAtItsSlowerEndWhateverTheRates()
             link.tcpWindowMb = 1e4;
         const Layout layout = placed(plan).layout;
         std::vector<int> sites;
-        for (const StageSeat &seat : layout.classes.front().seats)
-            if (sites.empty() || sites.back() != seat.datacenter)
-                sites.push_back(seat.datacenter);
+        for (const StageLocation &location : layout.classes.front().locations)
+            if (sites.empty() || sites.back() != location.datacenter)
+                sites.push_back(location.datacenter);
         QCOMPARE(sites, (std::vector<int>{2, 1, 0}));
     }
 }
@@ -178,19 +178,19 @@ void TestPlace::wholePipelinesStayInADatacenterWhereDataGoesAcross()
     QCOMPARE(layout.data, 6);   // 14 nodes hold two pipelines of six stages each
     QCOMPARE(layout.classes.size(), std::size_t(3));   // one a datacenter; 64 = 4 x 11 + 2 x 10 splits between two of them
     for (const PipelineClass &c : layout.classes) {
-        for (const StageSeat &seat : c.seats)
-            QCOMPARE(seat.datacenter, c.seats.front().datacenter);
+        for (const StageLocation &location : c.locations)
+            QCOMPARE(location.datacenter, c.locations.front().datacenter);
     }
 }
 
-void TestPlace::aPinnedPlacementThatNoLongerFitsStaysUnseated()
+void TestPlace::aPinnedPlacementThatNoLongerFitsStaysUnplaced()
 {
     Plan plan = threeSites(8);
     plan.placement.stages = {{"a", 4, {}}, {"b", 1, {}}, {"c", 1, {}}};
     plan.parallelism.data = 4;
     const Layout layout = placed(plan).layout;
     QCOMPARE(layout.data, 0);
-    QVERIFY(!layout.unseated.empty());
+    QVERIFY(!layout.unplaced.empty());
     plan.parallelism.data.reset();
     QCOMPARE(placed(plan).layout.data, 2);   // four stages of 16 GPUs fill a's 64
 }
@@ -212,7 +212,7 @@ void TestPlace::unequalGpusOfASiteMakeClasses()
     const Layout layout = placed(plan).layout;
     QCOMPARE(layout.data, 2);
     for (const PipelineClass &c : layout.classes)
-        QCOMPARE(c.seats.size(), std::size_t(4));
+        QCOMPARE(c.locations.size(), std::size_t(4));
     // Two stages on each kind of GPU, so both pipelines are alike.
     QCOMPARE(layout.classes.size(), std::size_t(1));
 }

@@ -310,11 +310,11 @@ private slots:
         QVERIFY(std::abs(fill.prefillTokensPerSecond * *evaluation->metrics.iterationTime - (512 + 1024 + 300)) < 1e-6);
     }
 
-    void aStopTokenEndsTheSeating()
+    void aStopTokenEndsTheAdmission()
     {
         std::stop_source stop;
         stop.request_stop();
-        QVERIFY(seatRequests({.period = 10}, {{0, 0}, {1, 0}}, stop.get_token()).refused == (std::array<std::int64_t, kRefusals>{}));
+        QVERIFY(admitRequests({.period = 10}, {{0, 0}, {1, 0}}, stop.get_token()).refused == (std::array<std::int64_t, kRefusals>{}));
     }
 
     void theSameSeedGivesTheSameNumbers()

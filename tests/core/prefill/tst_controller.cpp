@@ -33,12 +33,12 @@ std::vector<SizedRequest> everyTick(Nanoseconds from, Nanoseconds to, Nanosecond
     return requests;
 }
 
-double fillOf(const ServingPlan &plan, const SeatedRequests &seating, std::size_t gpus)
+double fillOf(const ServingPlan &plan, const AdmittedRequests &admission, std::size_t gpus)
 {
     double idle = 0;
     for (const FreeWindow &w : plan.windows.front())
         idle += double(w.length());
-    return double(seating.sliceStarts.size()) * double(plan.sizes[0].onKind[0].compute) / (idle * double(gpus));
+    return double(admission.sliceStarts.size()) * double(plan.sizes[0].onKind[0].compute) / (idle * double(gpus));
 }
 
 /// Windows that leave some training between them.
@@ -177,32 +177,32 @@ class TestController : public QObject {
     Q_OBJECT
 
 private slots:
-    void itSeatsLikeATrialOfEveryGroupAtEveryNanosecond()
+    void itAdmitsLikeATrialOfEveryGroupAtEveryNanosecond()
     {
         std::mt19937 random(5);
         std::int64_t accepted = 0, rejected = 0;
         for (int trial = 0; trial < 400; ++trial) {
             const ServingPlan plan = randomPlan(random);
             const std::vector<SizedRequest> requests = randomRequests(random, plan);
-            const SeatedRequests seating = seatRequests(plan, requests);
+            const AdmittedRequests admission = admitRequests(plan, requests);
             BruteForce brute(plan);
             std::size_t next = 0, slice = 0;
             for (std::uint32_t i = 0; i < requests.size(); ++i) {
                 const Nanoseconds end = brute.earliestEnd(requests[i]);
-                const bool isAccepted = next < seating.accepted.size() && seating.accepted[next].request == i;
+                const bool isAccepted = next < admission.accepted.size() && admission.accepted[next].request == i;
                 QCOMPARE(isAccepted, end >= 0);
                 if (!isAccepted)
                     continue;
-                const auto &seat = seating.accepted[next++];
-                QCOMPARE(seat.ttft, end - requests[i].arrival);
-                QCOMPARE(brute.endOn(seat.group, requests[i]).first, end);   // of equally early ones any will do
-                for (const Nanoseconds start : brute.take(seat.group, requests[i]))
-                    QCOMPARE(seating.sliceStarts[slice++], start);
+                const auto &location = admission.accepted[next++];
+                QCOMPARE(location.ttft, end - requests[i].arrival);
+                QCOMPARE(brute.endOn(location.group, requests[i]).first, end);   // of equally early ones any will do
+                for (const Nanoseconds start : brute.take(location.group, requests[i]))
+                    QCOMPARE(admission.sliceStarts[slice++], start);
             }
-            accepted += std::int64_t(seating.accepted.size());
-            for (const std::int64_t count : seating.refused)
+            accepted += std::int64_t(admission.accepted.size());
+            for (const std::int64_t count : admission.refused)
                 rejected += count;
-            QCOMPARE(std::size_t(next), seating.accepted.size());
+            QCOMPARE(std::size_t(next), admission.accepted.size());
         }
         QVERIFY(accepted > 2000 && rejected > 2000);   // both answers were tried
     }
@@ -213,17 +213,17 @@ private slots:
         for (int trial = 0; trial < 200; ++trial) {
             const ServingPlan plan = randomPlan(random);
             const std::vector<SizedRequest> requests = randomRequests(random, plan);
-            const SeatedRequests seating = seatRequests(plan, requests);
+            const AdmittedRequests admission = admitRequests(plan, requests);
             std::vector<std::vector<std::vector<int>>> jobs(plan.groups.size());   // group, member, nanosecond
             for (std::size_t g = 0; g < plan.groups.size(); ++g)
                 jobs[g].assign(plan.groups[g].members.size(), std::vector<int>(std::size_t(plan.period), 0));
             std::size_t slice = 0;
-            for (const auto &accepted : seating.accepted) {
+            for (const auto &accepted : admission.accepted) {
                 const ServingGroup &group = plan.groups[accepted.group];
                 Nanoseconds ready = requests[accepted.request].arrival;
                 for (std::size_t j = 0; j < group.members.size(); ++j) {
                     const SliceTime &time = plan.sizes[std::size_t(requests[accepted.request].size)].onKind[std::size_t(group.members[j].kind)];
-                    const Nanoseconds start = seating.sliceStarts[slice++], local = start % plan.period;
+                    const Nanoseconds start = admission.sliceStarts[slice++], local = start % plan.period;
                     QVERIFY(start >= ready);                       // after its input
                     ready = start + time.compute + time.hop;
                     const auto &windows = plan.windows[std::size_t(group.members[j].windows)];
@@ -236,7 +236,7 @@ private slots:
                 }
                 QVERIFY(accepted.ttft <= plan.slo);
             }
-            QCOMPARE(slice, seating.sliceStarts.size());
+            QCOMPARE(slice, admission.sliceStarts.size());
         }
     }
 
@@ -261,9 +261,9 @@ private slots:
         QFETCH(double, sliceMs);
         const auto g = Nanoseconds(windowMs * kMs), d = Nanoseconds(sliceMs * kMs);
         const ServingPlan plan = aligned(1000 * kMs, {{500 * kMs, 500 * kMs + g}}, 1, p, {d, 0, 0}, 300 * kMs);
-        const SeatedRequests seating = seatRequests(plan, everyTick(300 * kMs, 600 * kMs, kMs));
+        const AdmittedRequests admission = admitRequests(plan, everyTick(300 * kMs, 600 * kMs, kMs));
         const double served = std::max(0.0, std::floor(windowMs / sliceMs) - p + 1);
-        QCOMPARE(fillOf(plan, seating, std::size_t(p)), served * sliceMs / windowMs);
+        QCOMPARE(fillOf(plan, admission, std::size_t(p)), served * sliceMs / windowMs);
     }
 
     void bubblesOfAtlasFillToNineTenthsUnderSaturation()
@@ -271,30 +271,30 @@ private slots:
         // 45 % utilization needs a fill of 0.89 to become 94 %: seconds of bubble, slices of tens of milliseconds.
         const std::vector<FreeWindow> windows{{2000 * kMs, 5100 * kMs}, {9000 * kMs, 16'300 * kMs}, {21'000 * kMs, 22'250 * kMs}, {27'000 * kMs, 36'000 * kMs}};
         const ServingPlan plan = aligned(35'000 * kMs, windows, 4, 4, {41 * kMs, kMs / 2, kMs}, 1000 * kMs);
-        const SeatedRequests seating = seatRequests(plan, everyTick(0, 35'000 * kMs, 5 * kMs));
-        QVERIFY2(fillOf(plan, seating, 16) >= 0.89, qPrintable(QString::number(fillOf(plan, seating, 16))));
+        const AdmittedRequests admission = admitRequests(plan, everyTick(0, 35'000 * kMs, 5 * kMs));
+        QVERIFY2(fillOf(plan, admission, 16) >= 0.89, qPrintable(QString::number(fillOf(plan, admission, 16))));
     }
 
     void timeToFirstTokenIsWaitSlicesAndHops()
     {
         // wait + p d + (p - 1) hop (+ the move of keys and values where the decode GPU speaks first)
         ServingPlan plan = aligned(1000, {{100, 900}}, 1, 3, {20, 5, 7}, 500);
-        QCOMPARE(seatRequests(plan, {{40, 0}}).accepted.front().ttft, Nanoseconds(60 + 3 * 20 + 2 * 5));
+        QCOMPARE(admitRequests(plan, {{40, 0}}).accepted.front().ttft, Nanoseconds(60 + 3 * 20 + 2 * 5));
         plan.firstTokenFromDecode = true;
-        QCOMPARE(seatRequests(plan, {{40, 0}}).accepted.front().ttft, Nanoseconds(60 + 3 * 20 + 2 * 5 + 7));
+        QCOMPARE(admitRequests(plan, {{40, 0}}).accepted.front().ttft, Nanoseconds(60 + 3 * 20 + 2 * 5 + 7));
     }
 
     void prefillKeepsThePaceOfItsKeysAndValues()
     {
         // Moving them takes 30, a slice 20: one prompt every 30 instead of every 20.
         const ServingPlan plan = aligned(1000, {{0, 300}}, 1, 1, {20, 0, 30}, 290);
-        QCOMPARE(seatRequests(plan, std::vector<SizedRequest>(20)).accepted.size(), std::size_t(10));
+        QCOMPARE(admitRequests(plan, std::vector<SizedRequest>(20)).accepted.size(), std::size_t(10));
     }
 
     void everyRefusalHasItsReason()
     {
         const auto refused = [](const ServingPlan &plan, const std::vector<SizedRequest> &requests, Refusal why) {
-            return seatRequests(plan, requests).refused[std::size_t(why)];
+            return admitRequests(plan, requests).refused[std::size_t(why)];
         };
         ServingPlan plan = aligned(1000, {{500, 600}}, 1, 1, {30, 0, 0}, 2000);
         plan.sizes[0].kvSlice = 10;
@@ -322,9 +322,9 @@ private slots:
                 requests.push_back({t, 0});
             std::size_t before = 0;
             for (Nanoseconds slo = 10; slo < 400; slo += 7) {
-                const SeatedRequests seating = seatRequests(aligned(2000, {{100, 300}, {350, 600}}, 1, 1, {17, 0, 0}, slo), requests);
-                QVERIFY(seating.accepted.size() >= before);
-                before = seating.accepted.size();
+                const AdmittedRequests admission = admitRequests(aligned(2000, {{100, 300}, {350, 600}}, 1, 1, {17, 0, 0}, slo), requests);
+                QVERIFY(admission.accepted.size() >= before);
+                before = admission.accepted.size();
             }
         }
     }
@@ -337,9 +337,9 @@ private slots:
         chained.groups[0].members[1].windows = 1;
         const ServingPlan straight = aligned(1000 * kMs, {{0, 400 * kMs}}, 1, 2, {10 * kMs, 0, 0}, 900 * kMs);
         const auto requests = everyTick(0, 400 * kMs, 20 * kMs);
-        const SeatedRequests slow = seatRequests(chained, requests), fast = seatRequests(straight, requests);
+        const AdmittedRequests slow = admitRequests(chained, requests), fast = admitRequests(straight, requests);
         QVERIFY(slow.accepted.size() <= fast.accepted.size());
-        const auto median = [](const SeatedRequests &s) { return s.accepted[s.accepted.size() / 2].ttft; };
+        const auto median = [](const AdmittedRequests &s) { return s.accepted[s.accepted.size() / 2].ttft; };
         QVERIFY(median(slow) > 2 * median(fast));
     }
 };

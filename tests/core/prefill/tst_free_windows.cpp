@@ -23,11 +23,11 @@ void addTrack(Timeline &timeline, Stream stream, int pipelineClass, int stage, c
     timeline.tracks.push_back(track);
 }
 
-Layout layoutOf(const std::vector<int> &pipelines, const std::vector<StageSeat> &seats)
+Layout layoutOf(const std::vector<int> &pipelines, const std::vector<StageLocation> &locations)
 {
     Layout layout;
     for (const int count : pipelines)
-        layout.classes.push_back({0, count, 1, seats});
+        layout.classes.push_back({0, count, 1, locations});
     return layout;
 }
 
@@ -46,11 +46,11 @@ private slots:
         timeline.duration = 100;
         const FreeWindows free = freeWindows(timeline, layoutOf({3}, {{0, 0}, {1, 0}}), 4);
         QCOMPARE(free.period, Nanoseconds(100));
-        QCOMPARE(free.seats.size(), std::size_t(2));
-        QCOMPARE(free.seats[0].windows, (Work{{15, 40}, {60, 100}}));
-        QCOMPARE(free.seats[0].idle, Nanoseconds(100 - 35));
-        QCOMPARE(free.seats[0].gpus, 12);
-        QCOMPARE(free.seats[1].seat.datacenter, 1);
+        QCOMPARE(free.locations.size(), std::size_t(2));
+        QCOMPARE(free.locations[0].windows, (Work{{15, 40}, {60, 100}}));
+        QCOMPARE(free.locations[0].idle, Nanoseconds(100 - 35));
+        QCOMPARE(free.locations[0].gpus, 12);
+        QCOMPARE(free.locations[1].location.datacenter, 1);
     }
 
     void aGapAtTheEndGoesOnInTheNextIteration()
@@ -59,8 +59,8 @@ private slots:
         addTrack(timeline, Stream::Compute, 0, 0, {{20, 30}, {50, 90}});
         timeline.duration = 100;
         const FreeWindows free = freeWindows(timeline, layoutOf({1}, {{0, 0}}), 1);
-        QCOMPARE(free.seats[0].windows, (Work{{30, 50}, {90, 120}}));
-        QCOMPARE(free.seats[0].idle, Nanoseconds(50));
+        QCOMPARE(free.locations[0].windows, (Work{{30, 50}, {90, 120}}));
+        QCOMPARE(free.locations[0].idle, Nanoseconds(50));
     }
 
     void workWithoutDurationInterruptsNothing()
@@ -68,7 +68,7 @@ private slots:
         Timeline timeline;
         addTrack(timeline, Stream::Compute, 0, 0, {{0, 10}, {50, 50}, {90, 100}});
         timeline.duration = 100;
-        QCOMPARE(freeWindows(timeline, layoutOf({1}, {{0, 0}}), 1).seats[0].windows, (Work{{10, 90}}));
+        QCOMPARE(freeWindows(timeline, layoutOf({1}, {{0, 0}}), 1).locations[0].windows, (Work{{10, 90}}));
     }
 
     void theGuardIsKeptBeforeTraining()
@@ -91,7 +91,7 @@ private slots:
         for (const InferenceGroup &group : groups) {
             QCOMPARE(group.members.size(), std::size_t(5));
             for (const GroupMember &member : group.members)
-                QCOMPARE(free.seats[std::size_t(member.seat)].windows, free.seats[std::size_t(group.members[0].seat)].windows);
+                QCOMPARE(free.locations[std::size_t(member.location)].windows, free.locations[std::size_t(group.members[0].location)].windows);
         }
     }
 
@@ -108,11 +108,11 @@ private slots:
         std::set<std::pair<int, int>> used;
         for (const InferenceGroup &group : groups)
             for (const GroupMember &member : group.members) {
-                QVERIFY(used.insert({member.seat, member.gpu}).second);
-                QCOMPARE(free.seats[std::size_t(member.seat)].seat.datacenter, free.seats[std::size_t(group.members[0].seat)].seat.datacenter);
+                QVERIFY(used.insert({member.location, member.gpu}).second);
+                QCOMPARE(free.locations[std::size_t(member.location)].location.datacenter, free.locations[std::size_t(group.members[0].location)].location.datacenter);
             }
         QVERIFY(!groups.back().isAligned);
-        QVERIFY(free.seats[std::size_t(groups.back().members[0].seat)].stage < free.seats[std::size_t(groups.back().members[1].seat)].stage);
+        QVERIFY(free.locations[std::size_t(groups.back().members[0].location)].stage < free.locations[std::size_t(groups.back().members[1].location)].stage);
     }
 
     void noGroupSpansTwoDatacentersOrIsTooSmall()

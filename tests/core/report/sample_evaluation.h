@@ -68,7 +68,7 @@ inline std::shared_ptr<Evaluation> sampleEvaluation()
     e->layout.data = 1;
     PipelineClass c;
     c.microBatches = 2;
-    c.seats = {{0, 0}, {1, 0}};
+    c.locations = {{0, 0}, {1, 0}};
     e->layout.classes = {c};
     e->layout.idle = {{1, 0, 4, "a stage needs 8"}};
     Metrics &m = e->metrics;

@@ -178,13 +178,13 @@ private slots:
         QVERIFY(pictures > 6);
     }
 
-    void aPlanThatCannotBeSeatedHasAPageToo()
+    void aPlanThatCannotBePlacedHasAPageToo()
     {
         auto evaluation = test::sampleEvaluation();
         evaluation->timeline = {};
         evaluation->metrics = {};
         evaluation->layout = {};
-        evaluation->layout.unseated = "A stage needs 64 GPUs; no datacenter has them.";
+        evaluation->layout.unplaced = "A stage needs 64 GPUs; no datacenter has them.";
         const std::vector<NamedEvaluation> plans{{"Unseated", "-", evaluation}, onePlan()[0]};
         QVERIFY(QString::fromStdString(htmlReport(plans)).contains(QLatin1String("A stage needs 64 GPUs")));
         QVERIFY(!markdownReport(plans).empty());

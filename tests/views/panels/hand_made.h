@@ -106,7 +106,7 @@ inline Evaluation evaluation(double iteration = 12.5)
     PipelineClass c;
     c.pipelines = 2;
     c.microBatches = 2;
-    c.seats = {{0, 0}, {1, 0}};
+    c.locations = {{0, 0}, {1, 0}};
     e.layout.classes = {c};
     e.layout.data = 4;
     e.layout.gpusUsed = e.layout.gpusTotal = 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/placement/seating.h"
+#include "core/placement/location_book.h"
 
 #include "core/placement/place.h"
 
@@ -33,7 +33,7 @@ std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
     const int group = p.expert * p.expertTensor;
     if (!workload.model.isMoe() || workload.plan->profile || group <= 1 || workload.layout.mode != PlacementMode::DataAcross)
         return std::nullopt;
-    std::vector<const GpuRun *> runs;      // of one stage: data across seats the same replicas of each stage side by side
+    std::vector<const GpuRun *> runs;      // of one stage: data across locations the same replicas of each stage side by side
     for (const GpuRun &run : workload.layout.runs) {
         if (run.stage == 0)
             runs.push_back(&run);
@@ -59,44 +59,44 @@ bool hasRunnableShape(const Workload &workload)
     return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload);
 }
 
-Seating::Seating(const Workload &workload) : m_workload(workload)
+LocationBook::LocationBook(const Workload &workload) : m_workload(workload)
 {
     const Parallelism &parallelism = workload.plan->parallelism;
     const auto &datacenters = workload.plan->cluster.datacenters;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
         for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
             const Pool &pool = datacenters[d].pools[p];
-            PoolSeats seats{int(d), int(p), pool.gpusPerNode / parallelism.tensor, 0, 0};
-            seats.seats = int(std::int64_t(pool.nodes) * seats.groupsPerNode / parallelism.context);
-            m_pools.push_back(seats);
+            PoolLocations locations{int(d), int(p), pool.gpusPerNode / parallelism.tensor, 0, 0};
+            locations.locations = int(std::int64_t(pool.nodes) * locations.groupsPerNode / parallelism.context);
+            m_pools.push_back(locations);
         }
     }
 }
 
-int Seating::capacity(int datacenter) const
+int LocationBook::capacity(int datacenter) const
 {
-    int seats = 0;
-    for (const PoolSeats &pool : m_pools)
-        seats += pool.datacenter == datacenter ? pool.seats : 0;
-    return seats;
+    int locations = 0;
+    for (const PoolLocations &pool : m_pools)
+        locations += pool.datacenter == datacenter ? pool.locations : 0;
+    return locations;
 }
 
-std::int64_t Seating::capacity() const
+std::int64_t LocationBook::capacity() const
 {
-    std::int64_t seats = 0;
-    for (const PoolSeats &pool : m_pools)
-        seats += pool.seats;
-    return seats;
+    std::int64_t locations = 0;
+    for (const PoolLocations &pool : m_pools)
+        locations += pool.locations;
+    return locations;
 }
 
-void Seating::seat(int datacenter, int firstStage, int stages, int firstReplica, int replicas)
+void LocationBook::location(int datacenter, int firstStage, int stages, int firstReplica, int replicas)
 {
     for (int stage = firstStage; stage < firstStage + stages; ++stage) {
         int replica = firstReplica;
         for (std::size_t i = 0; i < m_pools.size() && replica < firstReplica + replicas; ++i) {
-            PoolSeats &pool = m_pools[i];
+            PoolLocations &pool = m_pools[i];
             const int count = pool.datacenter == datacenter
-                ? std::min(pool.seats - pool.taken, firstReplica + replicas - replica) : 0;
+                ? std::min(pool.locations - pool.taken, firstReplica + replicas - replica) : 0;
             if (count <= 0)
                 continue;
             m_pieces.push_back({stage, replica, count, int(i), pool.taken});
@@ -106,12 +106,12 @@ void Seating::seat(int datacenter, int firstStage, int stages, int firstReplica,
     }
 }
 
-void Seating::addRuns(const Piece &piece, Layout &layout) const
+void LocationBook::addRuns(const Piece &piece, Layout &layout) const
 {
-    const PoolSeats &pool = m_pools[std::size_t(piece.poolIndex)];
+    const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
     const Parallelism &parallelism = m_workload.plan->parallelism;
     const int gpusPerNode = m_workload.pool({pool.datacenter, pool.pool}).gpusPerNode;
-    const int firstGroup = piece.firstSeat * parallelism.context;
+    const int firstGroup = piece.firstLocation * parallelism.context;
     const int groups = piece.replicas * parallelism.context;
     if (gpusPerNode % parallelism.tensor == 0) {
         layout.runs.push_back({pool.datacenter, pool.pool, firstGroup * parallelism.tensor, groups * parallelism.tensor,
@@ -128,7 +128,7 @@ void Seating::addRuns(const Piece &piece, Layout &layout) const
     }
 }
 
-void Seating::makeClasses(Layout &layout) const
+void LocationBook::makeClasses(Layout &layout) const
 {
     const Plan &plan = *m_workload.plan;
     const int total = totalMicroBatches(plan);
@@ -146,16 +146,16 @@ void Seating::makeClasses(Layout &layout) const
         const int first = *cut;
         const int next = std::next(cut) == cuts.end() ? layout.data : *std::next(cut);
         PipelineClass found{first, next - first, dealsEvenly ? (total + layout.data - 1) / layout.data : fewest + (first < fuller),
-                            std::vector<StageSeat>(std::size_t(plan.parallelism.pipeline))};
+                            std::vector<StageLocation>(std::size_t(plan.parallelism.pipeline))};
         Key key{found.microBatches, {}};
-        key.second.resize(found.seats.size());
+        key.second.resize(found.locations.size());
         for (const Piece &piece : m_pieces) {
             if (first < piece.firstReplica || first >= piece.firstReplica + piece.replicas)
                 continue;
-            const PoolSeats &pool = m_pools[std::size_t(piece.poolIndex)];
-            const StageSeat seat{pool.datacenter, pool.pool};
-            found.seats[std::size_t(piece.stage)] = seat;
-            key.second[std::size_t(piece.stage)] = {seat.datacenter, &m_workload.gpu(seat)};
+            const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
+            const StageLocation location{pool.datacenter, pool.pool};
+            found.locations[std::size_t(piece.stage)] = location;
+            key.second[std::size_t(piece.stage)] = {location.datacenter, &m_workload.gpu(location)};
         }
         const auto [entry, isNew] = known.try_emplace(std::move(key), layout.classes.size());
         if (isNew)
@@ -165,31 +165,31 @@ void Seating::makeClasses(Layout &layout) const
     }
 }
 
-std::string Seating::idleReason(const PoolSeats &seats, int idle, const Layout &layout) const
+std::string LocationBook::idleReason(const PoolLocations &locations, int idle, const Layout &layout) const
 {
     const Plan &plan = *m_workload.plan;
-    const Pool &pool = m_workload.pool({seats.datacenter, seats.pool});
+    const Pool &pool = m_workload.pool({locations.datacenter, locations.pool});
     const int tensor = plan.parallelism.tensor;
-    if (seats.groupsPerNode == 0)
+    if (locations.groupsPerNode == 0)
         return "a tensor group needs " + std::to_string(tensor) + " GPUs in one node, these nodes have "
             + std::to_string(pool.gpusPerNode);
     if (layout.data == 0)
         return "nothing could be placed";
-    if (std::string unlinked = missingLinks(seats.datacenter); !unlinked.empty())
+    if (std::string unlinked = missingLinks(locations.datacenter); !unlinked.empty())
         return unlinked;
-    const int inDatacenter = capacity(seats.datacenter) * tensor * plan.parallelism.context;
+    const int inDatacenter = capacity(locations.datacenter) * tensor * plan.parallelism.context;
     const int whole = tensor * plan.parallelism.context
         * (layout.mode == PlacementMode::DataAcross ? plan.parallelism.pipeline : layout.data);
     const char *unit = layout.mode == PlacementMode::DataAcross ? "a pipeline" : "a stage";
     if (inDatacenter < whole)
         return std::string(unit) + " needs " + std::to_string(whole) + " GPUs, this datacenter has " + std::to_string(inDatacenter);
-    if (pool.gpusPerNode % tensor != 0 && seats.taken == seats.seats)
+    if (pool.gpusPerNode % tensor != 0 && locations.taken == locations.locations)
         return std::to_string(pool.gpusPerNode % tensor) + " GPUs of each node do not make a tensor group of " + std::to_string(tensor);
     return idle >= whole ? noMoreReplicas(layout) : std::string(unit) + " needs " + std::to_string(whole) + " GPUs, " + std::to_string(idle) + " are left here";
 }
 
 /// Why there is room for a stage, and yet no further replica.
-std::string Seating::noMoreReplicas(const Layout &layout) const
+std::string LocationBook::noMoreReplicas(const Layout &layout) const
 {
     const Plan &plan = *m_workload.plan;
     const std::string replicas = std::to_string(layout.data) + (layout.data == 1 ? " replica" : " replicas");
@@ -206,10 +206,10 @@ std::string Seating::noMoreReplicas(const Layout &layout) const
 }
 
 /// "no link to Virginia": a datacenter without a stage that no link joins to any that has one; empty elsewhere.
-std::string Seating::missingLinks(int datacenter) const
+std::string LocationBook::missingLinks(int datacenter) const
 {
     std::vector<int> used;
-    for (const PoolSeats &pool : m_pools) {
+    for (const PoolLocations &pool : m_pools) {
         if (pool.taken > 0 && (used.empty() || used.back() != pool.datacenter))
             used.push_back(pool.datacenter);
     }
@@ -224,19 +224,19 @@ std::string Seating::missingLinks(int datacenter) const
     return text;
 }
 
-void Seating::countIdle(Layout &layout) const
+void LocationBook::countIdle(Layout &layout) const
 {
-    for (const PoolSeats &seats : m_pools) {
-        const int total = m_workload.pool({seats.datacenter, seats.pool}).gpus();
-        const int used = seats.taken * m_workload.plan->parallelism.tensor * m_workload.plan->parallelism.context;
+    for (const PoolLocations &locations : m_pools) {
+        const int total = m_workload.pool({locations.datacenter, locations.pool}).gpus();
+        const int used = locations.taken * m_workload.plan->parallelism.tensor * m_workload.plan->parallelism.context;
         layout.gpusTotal += total;
         layout.gpusUsed += used;
         if (total > used)
-            layout.idle.push_back({seats.datacenter, seats.pool, total - used, idleReason(seats, total - used, layout)});
+            layout.idle.push_back({locations.datacenter, locations.pool, total - used, idleReason(locations, total - used, layout)});
     }
 }
 
-Layout Seating::finish(PlacementMode mode, int data) const
+Layout LocationBook::finish(PlacementMode mode, int data) const
 {
     Layout layout;
     layout.mode = mode;

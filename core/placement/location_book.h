@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bookkeeping of seats while a layout is made: how many replicas of a stage each pool can hold, and which are taken.
-// A seat holds one replica of one stage: tensor x context GPUs of one pool, tensor groups whole within nodes.
+// Bookkeeping of locations while a layout is made: how many replicas of a stage each pool can hold, and which are taken.
+// A location holds one replica of one stage: tensor x context GPUs of one pool, tensor groups whole within nodes.
 
 #include "core/placement/resolve.h"
 
@@ -9,34 +9,34 @@
 
 namespace trainyard {
 
-struct PoolSeats {
+struct PoolLocations {
     int datacenter = 0, pool = 0;
     int groupsPerNode = 0;         // tensor groups of one node
-    int seats = 0, taken = 0;
+    int locations = 0, taken = 0;
 };
 
-class Seating {
+class LocationBook {
 public:
-    explicit Seating(const Workload &workload);
+    explicit LocationBook(const Workload &workload);
 
     [[nodiscard]] int capacity(int datacenter) const;   // replicas of stages
     [[nodiscard]] std::int64_t capacity() const;        // of all datacenters
-    /// Seats `replicas` replicas of each of the stages [first, first + count) in a datacenter, stage by stage.
-    void seat(int datacenter, int firstStage, int stages, int firstReplica, int replicas);
+    /// Locations `replicas` replicas of each of the stages [first, first + count) in a datacenter, stage by stage.
+    void location(int datacenter, int firstStage, int stages, int firstReplica, int replicas);
     /// Groups replicas that sit alike into classes, deals micro-batches, counts what is idle and why.
     [[nodiscard]] Layout finish(PlacementMode mode, int data) const;
 
 private:
-    struct Piece { int stage, firstReplica, replicas, poolIndex, firstSeat; };
+    struct Piece { int stage, firstReplica, replicas, poolIndex, firstLocation; };
     void addRuns(const Piece &piece, Layout &layout) const;
     void makeClasses(Layout &layout) const;
     void countIdle(Layout &layout) const;
-    [[nodiscard]] std::string idleReason(const PoolSeats &seats, int idle, const Layout &layout) const;
+    [[nodiscard]] std::string idleReason(const PoolLocations &locations, int idle, const Layout &layout) const;
     [[nodiscard]] std::string noMoreReplicas(const Layout &layout) const;
     [[nodiscard]] std::string missingLinks(int datacenter) const;
 
     const Workload &m_workload;
-    std::vector<PoolSeats> m_pools;
+    std::vector<PoolLocations> m_pools;
     std::vector<Piece> m_pieces;
 };
 
