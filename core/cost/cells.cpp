@@ -84,8 +84,8 @@ std::vector<Alike> groupAlike(const std::vector<PipelineClass> &classes)
 
 /// Deals pipelines to cells of at most `size`, as equal as they can be: pipeline i to cell i mod cells, so that those with a
 /// micro-batch more are spread, and members of a cell lie as far from each other as they can. Cells that come out alike
-/// share their lanes.
-void addLanes(std::vector<PipelineClass> &lanes, const Alike &of, int size)
+/// share their members.
+void addMembers(std::vector<PipelineClass> &memberClasses, const Alike &of, int size)
 {
     const int cells = (of.pipelines + size - 1) / size;
     std::set<int> cuts{0, of.pipelines % cells};   // cells before and after these differ
@@ -97,11 +97,11 @@ void addLanes(std::vector<PipelineClass> &lanes, const Alike &of, int size)
         const int members = (of.pipelines - *cut + cells - 1) / cells;
         for (int k = 0; k < members; ++k) {
             const auto [like, number] = of.at(*cut + k * cells);
-            PipelineClass &lane = lanes.emplace_back(*like);
-            lane.firstPipeline = number;
-            lane.pipelines = next - *cut;
-            lane.lane = k;
-            lane.lanes = members;
+            PipelineClass &member = memberClasses.emplace_back(*like);
+            member.firstPipeline = number;
+            member.pipelines = next - *cut;
+            member.cellMember = k;
+            member.cellMembers = members;
         }
     }
 }
@@ -128,17 +128,17 @@ void formCells(Workload &workload)
         return;
     cell.asked = wan.cell.has_value();
     cell.wanted = wan.cell.value_or(int(std::clamp(std::round(cell.ratio), 1.0, double(workload.layout.data))));
-    std::vector<PipelineClass> lanes;
+    std::vector<PipelineClass> memberClasses;
     for (const Alike &alike : groupAlike(workload.layout.classes)) {
         const int nodes = nodesAtCrossings(workload, *alike.classes.front(), alike.pipelines);
-        addLanes(lanes, alike, std::clamp(nodes, 1, std::min(cell.wanted, alike.pipelines)));
+        addMembers(memberClasses, alike, std::clamp(nodes, 1, std::min(cell.wanted, alike.pipelines)));
         cell.nodes = std::max(cell.nodes, nodes);
     }
-    for (const PipelineClass &lane : lanes) {
-        cell.reached = std::max(cell.reached, lane.lanes);
-        cell.smallest = cell.smallest == 0 ? lane.lanes : std::min(cell.smallest, lane.lanes);
+    for (const PipelineClass &member : memberClasses) {
+        cell.reached = std::max(cell.reached, member.cellMembers);
+        cell.smallest = cell.smallest == 0 ? member.cellMembers : std::min(cell.smallest, member.cellMembers);
     }
-    workload.layout.classes = std::move(lanes);
+    workload.layout.classes = std::move(memberClasses);
     workload.layout.cell = cell;
 }
 

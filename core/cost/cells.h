@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // DP-cells: pipelines that take turns on each other's node pairs (temporal bandwidth sharing, Atlas, arXiv 2411.14458;
-// docs/model.md, "Temporal sharing"). Each pipeline of a cell becomes a lane of its own; equal cells stay one class a lane.
+// docs/model.md, "Temporal sharing"). Each pipeline of a cell becomes a member of its own; equal cells stay one class a member.
 
 #include "core/placement/resolve.h"
 
@@ -11,7 +11,7 @@ namespace trainyard {
 /// boundary between datacenters and the slowest stage. 0 where nothing crosses.
 [[nodiscard]] double wanToForwardRatio(const Workload &workload);
 
-/// Splits the classes of a placed layout into lanes where the plan shares the WAN by turns and pipelines cross it. The
+/// Splits the classes of a placed layout into members where the plan shares the WAN by turns and pipelines cross it. The
 /// members of a cell sit on different nodes, so that a stage whose pipelines share their nodes has smaller cells than asked
 /// for; Layout::cell says what was wanted and reached. Where they do not divide, cells are as equal as they can be.
 void formCells(Workload &workload);

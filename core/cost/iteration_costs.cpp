@@ -244,8 +244,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
     for (const PipelineClass &pipelines : workload.layout.classes) {
         PipelineCosts shape;
         shape.pipelines = pipelines.pipelines;
-        shape.lane = pipelines.lane;
-        shape.lanes = pipelines.lanes;
+        shape.cellMember = pipelines.cellMember;
+        shape.cellMembers = pipelines.cellMembers;
         std::vector<StageCosts> &stages = costs.stages.emplace_back();
         for (int stage = 0; stage < devices; ++stage) {
             stages.push_back(coster.stage(pipelines, stage));

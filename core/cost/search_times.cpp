@@ -196,7 +196,7 @@ private:
     {
         const Cluster &cluster = m_plan.cluster;
         const double context = m_plan.profile ? 1 : m_plan.parallelism.context, share = activationBits(m_plan).share();
-        const double lanes = m_plan.wan.sharing == WanSharing::Temporal ? std::max(1, m_plan.wan.cell.value_or(m_data)) : 1;
+        const double memberClasses = m_plan.wan.sharing == WanSharing::Temporal ? std::max(1, m_plan.wan.cell.value_or(m_data)) : 1;
         const double sliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices ? 0 : 1;   // of the first slice nothing is known here
         const double together = double(totalMicroBatches(m_plan)) / m_times.fewest;
         for (HopBound &hop : m_times.hops[std::size_t(d)]) {
@@ -208,7 +208,7 @@ private:
                 const double bytes = m_workload.boundaryBytes(backward == 1) * context * share;
                 const double alone = bytes / (context * rate);
                 hop.hold[backward] = std::max(alone, together * bytes / capacity);
-                hop.alone[backward] = sliced * alone / std::min<double>(lanes, m_data);
+                hop.alone[backward] = sliced * alone / std::min<double>(memberClasses, m_data);
                 if (m_usdPerGb) {
                     const std::array<double, 2> &usd = (*m_usdPerGb)[std::size_t(hop.link)];
                     const bool goesEitherWay = chunkPlacement(m_plan.schedule) != ChunkPlacement::Loop && !m_times.isChain;

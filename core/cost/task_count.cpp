@@ -32,7 +32,7 @@ int crossings(const PipelineClass &pipelines, const Plan &plan)
     int count = 0;
     for (std::size_t s = 0; s < pipelines.locations.size(); ++s)
         count += pipelines.locations[s].datacenter != pipelines.locations[(s + 1) % pipelines.locations.size()].datacenter;
-    return count * programChunks(plan) * (pipelines.lanes > 1 ? 6 : 2);   // there and back; pieces of a cell's transfers
+    return count * programChunks(plan) * (pipelines.cellMembers > 1 ? 6 : 2);   // there and back; pieces of a cell's transfers
 }
 
 } // namespace

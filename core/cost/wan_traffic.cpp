@@ -116,11 +116,11 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
     for (int backward = 0; backward < 2; ++backward) {
         const int way = backward ? 1 - forward : forward;
         times.linkDirection[backward] = 2 * linkIndex + way;
-        times.rateCap[backward] = contextRanks * rate * pipelines.lanes;
+        times.rateCap[backward] = contextRanks * rate * pipelines.cellMembers;
         times.hold[backward] = toNanoseconds(Seconds{times.bytes[backward] / times.rateCap[backward]});
         times.latency[backward] = toNanoseconds(milliseconds(link.rttMs / 2));
-        if (pipelines.lanes > 1 && !plan.profile) {
-            const double pieces = times.bytes[backward] * (pipelines.lanes - 1) / pipelines.lanes;
+        if (pipelines.cellMembers > 1 && !plan.profile) {
+            const double pieces = times.bytes[backward] * (pipelines.cellMembers - 1) / pipelines.cellMembers;
             times.scatter[backward] = piecesTime(workload, backward ? to : from, pieces, site.fabric);
             times.gather[backward] = piecesTime(workload, backward ? from : to, pieces, site.fabric);
         }

@@ -13,7 +13,7 @@ namespace trainyard {
 struct Crossing { double tokens = 1, microBatches = 1; };
 
 /// The boundary of one pipeline between two stages (virtual stage q to q + 1); counts its bytes on the link. In a cell of D
-/// lanes: the channel takes bytes / (D rate), and the sender's fabric scatters, the receiver's gathers, (D - 1) / D of the
+/// members: the channel takes bytes / (D rate), and the sender's fabric scatters, the receiver's gathers, (D - 1) / D of the
 /// bytes (nothing under a profile, which has no cost but its own).
 [[nodiscard]] BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, int fromStage, int toStage,
                                           const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing = {});

@@ -16,7 +16,7 @@ constexpr double kLargestServed = 8e10;       // parameters: beside training the
 constexpr int kStagesToStart = 8;             // Llama 3 8B is 2 GB on each of them
 
 /// The most GPUs whose bubbles are aligned: t·cp of each pipeline of a class, at one stage, which lies in one datacenter.
-/// The lanes of a cell are classes of their own. Where the placement is open, what either way across has. 0 where the plan
+/// The members of a cell are classes of their own. Where the placement is open, what either way across has. 0 where the plan
 /// cannot be placed.
 int alignedGpus(const Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
 {

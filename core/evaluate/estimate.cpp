@@ -62,7 +62,7 @@ Sketch sketch(const Workload &workload)
     FormPipeline &pipeline = result.pipeline;
     pipeline.microBatches = fullest.microBatches;
     pipeline.chunks = programChunks(*workload.plan);
-    pipeline.cell = fullest.lanes;
+    pipeline.cell = fullest.cellMembers;
     pipeline.inFlight = inFlightOf(workload, count);
     pipeline.recomputesLastStage = workload.stack.recomputesLastStage && workload.plan->schedule != ScheduleKind::Atlas;
     pipeline.stages.reserve(std::size_t(count));
@@ -83,7 +83,7 @@ Sketch sketch(const Workload &workload)
         pipeline.stages.push_back(times);
         if (stage + 1 < count) {
             const BoundaryTimes b = boundaryTimes(workload, fullest, stage, stage + 1, coster.site(fullest, stage), links);
-            const double hold = toSeconds(b.hold[0] + b.hold[1]).value / 2 * (b.isWan ? fullest.lanes : 1);   // in turns: s/Dc
+            const double hold = toSeconds(b.hold[0] + b.hold[1]).value / 2 * (b.isWan ? fullest.cellMembers : 1);   // in turns: s/Dc
             const double scatter = toSeconds(b.scatter[0] + b.scatter[1] + b.gather[0] + b.gather[1]).value / 2;
             pipeline.boundaries.push_back({b.isWan ? sharedHold(workload, b, hold) : hold, toSeconds(b.latency[0]).value, scatter, b.isWan});
         }

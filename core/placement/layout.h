@@ -31,7 +31,7 @@ struct PipelineClass {             // pipelines that are alike in every way
     int firstPipeline = 0, pipelines = 1;
     int microBatches = 1;
     std::vector<StageLocation> locations;  // per stage
-    int lane = 0, lanes = 1;       // of its DP-cell under temporal sharing: equal cells are the pipelines of each lane
+    int cellMember = 0, cellMembers = 1;       // of its DP-cell under temporal sharing: equal cells are the pipelines of each member
     bool operator==(const PipelineClass &) const = default;
 };
 

@@ -66,11 +66,11 @@ void PipelineClassTasks::addTrack(std::uint32_t &task, std::uint32_t count, Disc
     m_resources.push_back({.discipline = discipline, .track = track});
 }
 
-/// A cell's channel carries the transfers of all lanes, one lane after the other in number; it is numbered with the first.
+/// A cell's channel carries the transfers of all members, one member after the other in number; it is numbered with the first.
 void PipelineClassTasks::numberChannels(std::uint32_t &task, const PipelineClassTasks *before)
 {
-    std::uint64_t microBatches = 0;   // of all lanes: they send alike for each
-    for (int k = 0; k < m_pipeline.lanes - m_pipeline.lane; ++k)
+    std::uint64_t microBatches = 0;   // of all members: they send alike for each
+    for (int k = 0; k < m_pipeline.cellMembers - m_pipeline.cellMember; ++k)
         microBatches += static_cast<std::uint64_t>(m_costs.classes[static_cast<std::size_t>(m_index + k)].program.shape.microBatches);
     for (std::size_t i = 0; i < m_channels.size(); ++i) {
         Channel &channel = m_channels[i];
@@ -80,7 +80,7 @@ void PipelineClassTasks::numberChannels(std::uint32_t &task, const PipelineClass
         }
         channel.first = task;
         addTrack(task, static_cast<std::uint32_t>(channel.count * microBatches / static_cast<std::uint64_t>(m_microBatches)),
-                 m_pipeline.lanes > 1 ? Discipline::Turns : Discipline::FixedOrder,
+                 m_pipeline.cellMembers > 1 ? Discipline::Turns : Discipline::FixedOrder,
                  {.stream = Stream::Wan, .stage = channel.from, .toStage = channel.to, .wanLink = channel.wanLink});
     }
     for (Channel &channel : m_channels) {
@@ -133,8 +133,8 @@ int PipelineClassTasks::findChannel(int from, int to, const BoundaryTimes &bound
     auto found = std::ranges::find_if(m_channels, [&](const Channel &channel) { return channel.from == from && channel.to == to; });
     if (found == m_channels.end())
         found = m_channels.insert(m_channels.end(), Channel{.from = from, .to = to, .wanLink = boundary.wanLink});
-    found->scatters |= m_pipeline.lanes > 1 && boundary.scatter[direction] > 0;
-    found->gathers |= m_pipeline.lanes > 1 && boundary.gather[direction] > 0;
+    found->scatters |= m_pipeline.cellMembers > 1 && boundary.scatter[direction] > 0;
+    found->gathers |= m_pipeline.cellMembers > 1 && boundary.gather[direction] > 0;
     return static_cast<int>(found - m_channels.begin());
 }
 

@@ -11,7 +11,7 @@ class PipelineClassTasks {
 public:
     PipelineClassTasks(const IterationCosts &costs, int index, const ClassCosts &at);
 
-    /// Gives numbers from `task` and `resource` on, and moves both past the last. `before`: the lane before this one in its cell;
+    /// Gives numbers from `task` and `resource` on, and moves both past the last. `before`: the member before this one in its cell;
     /// nullptr for the first, which owns the channels, and outside cells.
     void number(std::uint32_t &task, std::uint32_t &resource, const PipelineClassTasks *before);
     [[nodiscard]] const std::vector<Resource> &resources() const { return m_resources; }
@@ -30,7 +30,7 @@ private:
         int sends[2] = {-1, -1};   // WAN channel of its forwards to the next stage, and of its gradients to the previous
     };
     struct SyncAndStep { std::uint32_t lastOp, reduce, optimizer, gather, overhead; };   // kNoSpan where absent
-    /// One direction between two devices. Of a cell's channel every lane keeps its part; the first lane has the resource.
+    /// One direction between two devices. Of a cell's channel every member keeps its part; the first member has the resource.
     struct Channel {
         int from = 0, to = 0, wanLink = -1;
         bool scatters = false, gathers = false;
@@ -110,7 +110,7 @@ private:
     void dependOnOwnForward(Writer &writer, int q, const Op &op) const;
     bool dependOn(Writer &writer, int producer, int consumer, int microBatch, int direction) const;
     [[nodiscard]] Error missingBefore(const Op &op, int device) const;
-    /// A transfer over a channel: which boundary and direction, whose result, in which place of its lane.
+    /// A transfer over a channel: which boundary and direction, whose result, in which place of its member.
     struct Transfer { std::uint32_t boundary; std::uint32_t place; std::uint32_t result; const Op *op; };
     template <class Write>
     void forEachTransfer(const Channel &channel, Write write) const;

@@ -33,9 +33,9 @@ Expected<void> PipelineClassTasks::write(TaskGraph &graph, const std::vector<Pip
         writeMoves(writer, d);
     for (int d = 0; d < m_devices && !m_pipeline.states.isEmpty(); ++d)
         writeStates(writer, d);
-    // In the order of their numbers: moves and states above; channels, unless another lane has them; pieces; collectives.
+    // In the order of their numbers: moves and states above; channels, unless another member has them; pieces; collectives.
     for (const Channel &channel : m_channels) {
-        if (m_pipeline.lane > 0)
+        if (m_pipeline.cellMember > 0)
             break;
         writeChannel(writer, channel, classes);
         ++writer.resource;
@@ -185,18 +185,18 @@ void PipelineClassTasks::forEachTransfer(const Channel &channel, Write write) co
     }
 }
 
-/// All lanes' transfers, lane by lane. Whose turn it is goes by the place of a transfer among those that its sender makes: in
+/// All members' transfers, member by member. Whose turn it is goes by the place of a transfer among those that its sender makes: in
 /// the order of micro-batches where the schedule keeps it, in reverse where gradients are made so.
 void PipelineClassTasks::writeChannel(Writer &writer, const Channel &channel, const std::vector<PipelineClassTasks> &classes) const
 {
     const auto index = static_cast<std::size_t>(&channel - m_channels.data());
-    const auto lanes = static_cast<std::int64_t>(m_pipeline.lanes);
-    for (std::int64_t k = 0; k < lanes; ++k) {
-        const PipelineClassTasks &lane = classes[static_cast<std::size_t>(m_index + k)];
-        const Channel &own = lane.m_channels[index];
-        lane.forEachTransfer(own, [&](const Transfer &transfer) {
+    const auto memberClasses = static_cast<std::int64_t>(m_pipeline.cellMembers);
+    for (std::int64_t k = 0; k < memberClasses; ++k) {
+        const PipelineClassTasks &member = classes[static_cast<std::size_t>(m_index + k)];
+        const Channel &own = member.m_channels[index];
+        member.forEachTransfer(own, [&](const Transfer &transfer) {
             if (!writer.graph.priority.empty())
-                writer.graph.priority[writer.next] = m_costs.turns == TurnOrder::RoundRobin ? transfer.place * lanes + k : (k << 32) + transfer.place;
+                writer.graph.priority[writer.next] = m_costs.turns == TurnOrder::RoundRobin ? transfer.place * memberClasses + k : (k << 32) + transfer.place;
             writer.task(WorkKind::WanTransfer, m_at.holds + transfer.boundary, transfer.op->microBatch, transfer.op->chunk, m_at.flows + transfer.boundary);
             writer.after(transfer.result);   // first: it is what the transfer carries
             if (own.scatters)
@@ -205,7 +205,7 @@ void PipelineClassTasks::writeChannel(Writer &writer, const Channel &channel, co
     }
 }
 
-/// What a lane does inside its datacenter before and after its turn on the cell's channel.
+/// What a member does inside its datacenter before and after its turn on the cell's channel.
 void PipelineClassTasks::writePieces(Writer &writer, const Channel &channel, bool gathers) const
 {
     forEachTransfer(channel, [&](const Transfer &transfer) {

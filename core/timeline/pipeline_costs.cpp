@@ -66,7 +66,7 @@ void writeBoundary(TaskGraph &graph, const PipelineCosts &pipeline, const ClassC
         const std::size_t i = 2 * q + direction;
         graph.durations[at.holds + i] = boundary.hold[direction];
         graph.lags[at.boundary + i] = boundary.isWan ? boundary.latency[direction] : boundary.hold[direction];
-        if (pipeline.lanes > 1) {
+        if (pipeline.cellMembers > 1) {
             graph.durations[at.pieces + 2 * i] = boundary.scatter[direction];
             graph.durations[at.pieces + 2 * i + 1] = boundary.gather[direction];
         }
@@ -176,7 +176,7 @@ std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
         layout[c].syncAndStep = layout[c].holds + 2 * size32(pipeline.boundaries.size());
         layout[c].pairs = layout[c].syncAndStep + 3 * size32(pipeline.syncAndStep.size());
         layout[c].pieces = layout[c].pairs + size32(pipeline.pairs.size());
-        layout[c].segments = layout[c].pieces + (pipeline.lanes > 1 ? 4 * size32(pipeline.boundaries.size()) : 0);
+        layout[c].segments = layout[c].pieces + (pipeline.cellMembers > 1 ? 4 * size32(pipeline.boundaries.size()) : 0);
         layout[c].states = layout[c].segments + kTimesOfSegment * segmentsOf(pipeline.offload);
         durations = layout[c].states + kTimesOfMoves * size32(pipeline.states.moves.size()) + stepTasksOf(pipeline.states);
         layout[c].reduce = layout[c].boundary + 2 * size32(pipeline.boundaries.size());
@@ -237,7 +237,7 @@ std::uint64_t topologyFingerprint(const IterationCosts &costs)
     for (const PipelineCosts &pipeline : costs.classes) {
         print.add(static_cast<std::uint64_t>(pipeline.program.shape.chunks) << 32
                   | static_cast<std::uint64_t>(pipeline.program.rule) << 8 | static_cast<std::uint64_t>(pipeline.program.placement));
-        print.add(static_cast<std::uint64_t>(pipeline.lanes) << 32 | static_cast<std::uint64_t>(pipeline.lane));
+        print.add(static_cast<std::uint64_t>(pipeline.cellMembers) << 32 | static_cast<std::uint64_t>(pipeline.cellMember));
         if (pipeline.program.rule == OrderRule::WorkConserving)   // limits are the resources', not the order's
             for (const int limit : pipeline.program.shape.inFlightLimit)
                 print.add(static_cast<std::uint64_t>(limit));

@@ -18,7 +18,7 @@ struct ClassCosts {
     std::uint32_t reduce = 0;      // lags [device * classes + class whose last backward is awaited]
     std::uint32_t flows = 0;       // flows [boundary * 2 + direction]
     std::uint32_t pairs = 0;       // durations, as PipelineCosts::pairs
-    std::uint32_t pieces = 0;      // durations [(boundary * 2 + direction) * 2 + {scatter, gather}]; of lanes only
+    std::uint32_t pieces = 0;      // durations [(boundary * 2 + direction) * 2 + {scatter, gather}]; of members only
     std::uint32_t segments = 0;    // durations [segment * 5 + {forward, recompute, backward, store, load}], ops in turn
     std::uint32_t paths = 0;       // flows [device * 2 + {store, load}]
     std::uint32_t states = 0;      // durations [(device * chunks + chunk) * 5 + StateMoves::Kind], then those of the steps, device by device

@@ -11,13 +11,13 @@ namespace trainyard {
 
 namespace {
 
-/// Lanes of a cell differ in their micro-batches only.
-bool areNeighbours(const PipelineCosts &lane, const PipelineCosts &next)
+/// Members of a cell differ in their micro-batches only.
+bool areNeighbours(const PipelineCosts &member, const PipelineCosts &next)
 {
     const auto isWan = [](const BoundaryTimes &a, const BoundaryTimes &b) { return a.isWan == b.isWan; };
-    return lane.lane + 1 == next.lane && lane.lanes == next.lanes && lane.pipelines == next.pipelines
-        && lane.program.shape.devices == next.program.shape.devices && lane.program.shape.chunks == next.program.shape.chunks
-        && lane.program.placement == next.program.placement && std::ranges::equal(lane.boundaries, next.boundaries, isWan);
+    return member.cellMember + 1 == next.cellMember && member.cellMembers == next.cellMembers && member.pipelines == next.pipelines
+        && member.program.shape.devices == next.program.shape.devices && member.program.shape.chunks == next.program.shape.chunks
+        && member.program.placement == next.program.placement && std::ranges::equal(member.boundaries, next.boundaries, isWan);
 }
 
 Expected<void> checkSizes(const IterationCosts &costs)
@@ -28,8 +28,8 @@ Expected<void> checkSizes(const IterationCosts &costs)
         const Program &program = pipeline.program;
         const auto stages = static_cast<std::size_t>(program.virtualStages());
         const auto before = static_cast<std::size_t>(&pipeline - costs.classes.data());
-        if (pipeline.lane < 0 || pipeline.lane >= pipeline.lanes || static_cast<std::size_t>(pipeline.lane) > before
-            || (pipeline.lane > 0 && !areNeighbours(costs.classes[before - 1], pipeline)))
+        if (pipeline.cellMember < 0 || pipeline.cellMember >= pipeline.cellMembers || static_cast<std::size_t>(pipeline.cellMember) > before
+            || (pipeline.cellMember > 0 && !areNeighbours(costs.classes[before - 1], pipeline)))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "lanes of a cell that are not alike or not in order", ""});
         if (pipeline.ops.size() != stages || pipeline.boundaries.size() + 1 < stages
             || pipeline.syncAndStep.size() != static_cast<std::size_t>(program.shape.devices)
@@ -107,8 +107,8 @@ Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs)
     std::uint32_t tasks = 0, resources = 0;
     for (std::size_t c = 0; c < layout.size(); ++c) {
         classes.emplace_back(costs, static_cast<int>(c), layout[c]);
-        const auto lane = static_cast<std::size_t>(costs.classes[c].lane);
-        classes.back().number(tasks, resources, lane > 0 ? &classes[c - 1] : nullptr);
+        const auto member = static_cast<std::size_t>(costs.classes[c].cellMember);
+        classes.back().number(tasks, resources, member > 0 ? &classes[c - 1] : nullptr);
     }
     allocate(graph, classes, tasks);
     for (PipelineClassTasks &tasksOfClass : classes)

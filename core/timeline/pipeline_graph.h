@@ -22,7 +22,7 @@ struct OpTimes {                   // of one chunk of one stage and one micro-ba
 };
 
 // Temporal sharing (Atlas, arXiv 2411.14458): the pipelines of a DP-cell take turns on all node pairs of the cell. Each
-// pipeline of a cell is a class of its own, a lane; equal cells are the pipelines that such a class stands for. The lanes of
+// pipeline of a cell is a class of its own, a member; equal cells are the pipelines that such a class stands for. The members of
 // a cell share one channel a boundary and direction, which serves who waits by `turns`: the owner scatters its pieces
 // inside the datacenter, all send, the receivers gather them again.
 
@@ -51,7 +51,7 @@ struct SyncAndStepTimes {                 // after the last backward of a stage;
 
 struct PipelineCosts {             // of one class of equal pipelines
     int pipelines = 1;             // how many it stands for
-    int lane = 0, lanes = 1;       // of its cell; the lanes of a cell follow each other in IterationCosts::classes and differ in micro-batches only
+    int cellMember = 0, cellMembers = 1;       // of its cell; the members of a cell follow each other in IterationCosts::classes and differ in micro-batches only
     Program program;
     std::vector<OpTimes> ops;      // [device * chunks + chunk]
     // A forward and a backward at once, recomputation apart: [(device * chunks + forward's chunk) * chunks + backward's].
@@ -65,7 +65,7 @@ struct PipelineCosts {             // of one class of equal pipelines
 
 struct IterationCosts {
     std::vector<PipelineCosts> classes;
-    TurnOrder turns = TurnOrder::RoundRobin;   // of the lanes of a cell
+    TurnOrder turns = TurnOrder::RoundRobin;   // of the members of a cell
     bool reduceJoinsClasses = true;   // a stage's reduction waits for that stage of every class
     bool optimizerBarrier = false;    // every optimizer step waits for every reduction (gradient norm)
     Nanoseconds overhead = 0;         // host time at the end of the iteration

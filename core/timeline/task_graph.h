@@ -17,8 +17,8 @@ namespace trainyard {
 
 /// FixedOrder: by number, each waited for. Priority: the first by priority of those that can start; one that is freed chooses
 /// among what could start before that instant (queues of moves: what asks only then goes behind what has waited). Turns: by
-/// priority too, but once all that can start at that instant is known (channels that lanes share: with equal round trips and
-/// equal turns, turns end when other lanes are ready to begin, and such ties decide whole per cents). OpportunisticForward: by number, but
+/// priority too, but once all that can start at that instant is known (channels that members share: with equal round trips and
+/// equal turns, turns end when other members are ready to begin, and such ties decide whole per cents). OpportunisticForward: by number, but
 /// while the head, other than a forward, cannot start, the next forward becomes the head and is waited for. WorkConserving: the first
 /// that can start of: the next backward, the next forward within the limit, the next recomputation (OrderRule::WorkConserving);
 /// a recomputation comes right before its backward in number. Tasks of other kinds on such a resource come last.

@@ -39,7 +39,7 @@ enum class Stream : std::uint8_t {
 
 struct Track {
     Stream stream = Stream::Compute;
-    int pipelineClass = 0;         // index into Layout::classes; of a cell's channel its first lane
+    int pipelineClass = 0;         // index into Layout::classes; of a cell's channel its first member
     int stage = 0;                 // its stage; Prefill: shown is its first GPU, of the first pipeline. Wan: the sending stage
     int toStage = -1;              // Wan: the receiving stage. Copy: where the pieces of a transfer go; its own stage: gathered
     int wanLink = -1;              // Wan: index into Cluster::wanLinks

@@ -84,8 +84,8 @@ inline Evaluation turnsEvaluation()
     for (int lane = 0; lane < 2; ++lane) {
         PipelineClass c;
         c.firstPipeline = lane;
-        c.lane = lane;
-        c.lanes = 2;
+        c.cellMember = lane;
+        c.cellMembers = 2;
         c.microBatches = 2;
         c.locations.resize(2);
         c.locations[1].datacenter = 1;

@@ -3,7 +3,7 @@
 
 #include "core/evaluate/gpu_use.h"
 #include "core/timeline/analysis.h"
-#include "core/timeline/lanes.h"
+#include "core/timeline/cell_members.h"
 
 #include <algorithm>
 #include <array>
@@ -88,8 +88,8 @@ std::vector<WanFlow::Turn> turnsOf(const Evaluation &evaluation, int link, int d
             continue;
         areTurns = areTurns || hasTurns(timeline, track);
         for (std::uint32_t s = track.first; s < track.last; ++s) {
-            const auto sender = std::size_t(sendingLane(timeline, s));
-            std::vector<double> &lane = byLane[sender < evaluation.layout.classes.size() ? evaluation.layout.classes[sender].lane : int(sender)];
+            const auto sender = std::size_t(sendingMember(timeline, s));
+            std::vector<double> &lane = byLane[sender < evaluation.layout.classes.size() ? evaluation.layout.classes[sender].cellMember : int(sender)];
             lane.resize(std::size_t(buckets), 0.0);
             addTime(lane, timeline.duration, timeline.start[s], timeline.end[s], pipelinesOf(evaluation, track));
         }

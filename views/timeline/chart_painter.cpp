@@ -52,7 +52,7 @@ int turnOf(const TimelineState &state, const TrackRow &row)
         return -1;
     const auto pipelineClass = std::size_t(state.timeline()->tracks[row.tracks.front()].pipelineClass);
     const auto &classes = state.evaluation->layout.classes;
-    return pipelineClass < classes.size() && classes[pipelineClass].lanes > 1 ? classes[pipelineClass].lane : -1;
+    return pipelineClass < classes.size() && classes[pipelineClass].cellMembers > 1 ? classes[pipelineClass].cellMember : -1;
 }
 
 QPainterPath foldMark(QPointF center, bool folded)

@@ -2,7 +2,7 @@
 #include "views/timeline/span_text.h"
 
 #include "core/schedule/chunks.h"
-#include "core/timeline/lanes.h"
+#include "core/timeline/cell_members.h"
 #include "models/text/format.h"
 #include "views/timeline/span_bytes.h"
 #include "views/timeline/state_text.h"
@@ -39,11 +39,11 @@ QString turnText(const Evaluation &evaluation, std::uint32_t span)
 {
     if (!hasTurns(evaluation.timeline, trackOf(evaluation, span)))
         return {};
-    const int lane = sendingLane(evaluation.timeline, span);
+    const int lane = sendingMember(evaluation.timeline, span);
     const auto &classes = evaluation.layout.classes;
     if (lane >= int(classes.size()))
         return tr("turn of pipeline %1").arg(lane + 1);
-    return tr("turn of pipeline %1 of %2").arg(classes[std::size_t(lane)].lane + 1).arg(classes[std::size_t(lane)].lanes);
+    return tr("turn of pipeline %1 of %2").arg(classes[std::size_t(lane)].cellMember + 1).arg(classes[std::size_t(lane)].cellMembers);
 }
 
 /// What a request in the bubbles is, and whose gap the chart shows it in.

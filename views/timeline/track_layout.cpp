@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/track_layout.h"
 
-#include "core/timeline/lanes.h"
+#include "core/timeline/cell_members.h"
 #include "views/timeline/state_text.h"
 
 #include <QCoreApplication>
@@ -71,8 +71,8 @@ QString pipelinesText(const Evaluation &evaluation, int pipelineClass)
         return {};
     const PipelineClass &of = evaluation.layout.classes[std::size_t(pipelineClass)];
     const int pipelines = of.pipelines;
-    if (of.lanes > 1)                      // a pipeline of each of the equal cells
-        return pipelines == 1 ? tr("pipeline %1 of %2").arg(of.lane + 1).arg(of.lanes) : tr("pipeline %1 of %2 · %3 cells").arg(of.lane + 1).arg(of.lanes).arg(pipelines);
+    if (of.cellMembers > 1)                      // a pipeline of each of the equal cells
+        return pipelines == 1 ? tr("pipeline %1 of %2").arg(of.cellMember + 1).arg(of.cellMembers) : tr("pipeline %1 of %2 · %3 cells").arg(of.cellMember + 1).arg(of.cellMembers).arg(pipelines);
     if (evaluation.layout.classes.size() > 1) {   // several classes are told apart by their pipelines
         const int first = of.firstPipeline + 1;
         return pipelines == 1 ? tr("pipeline %1").arg(first) : tr("pipelines %1–%2").arg(first).arg(first + pipelines - 1);
@@ -96,7 +96,7 @@ int lanesOf(const Timeline &timeline, const Track &track)
 {
     QSet<int> lanes;
     for (std::uint32_t s = track.first; s < track.last; ++s)
-        lanes.insert(sendingLane(timeline, s));
+        lanes.insert(sendingMember(timeline, s));
     return int(lanes.size());
 }
 

@@ -31,8 +31,8 @@ private slots:
         const Layout layout = evaluated(temporalRow(6, 3))->layout;
         QCOMPARE(layout.classes.size(), std::size_t{3});
         for (int k = 0; k < 3; ++k) {
-            QCOMPARE(layout.classes[std::size_t(k)].lane, k);
-            QCOMPARE(layout.classes[std::size_t(k)].lanes, 3);
+            QCOMPARE(layout.classes[std::size_t(k)].cellMember, k);
+            QCOMPARE(layout.classes[std::size_t(k)].cellMembers, 3);
             QCOMPARE(layout.classes[std::size_t(k)].pipelines, 2);
         }
     }
@@ -45,8 +45,8 @@ private slots:
         int pipelines = 0;
         for (const PipelineClass &c : evaluation->layout.classes) {
             pipelines += c.pipelines;
-            if (c.lane == 0)
-                sizes.insert(sizes.end(), std::size_t(c.pipelines), c.lanes);
+            if (c.cellMember == 0)
+                sizes.insert(sizes.end(), std::size_t(c.pipelines), c.cellMembers);
         }
         QCOMPARE(pipelines, 7);
         QCOMPARE(sizes, (std::vector<int>{3, 2, 2}));
@@ -130,7 +130,7 @@ private slots:
         plan.wan.sharing = WanSharing::Spatial;
         const Layout layout = evaluated(plan)->layout;
         QCOMPARE(layout.classes.size(), std::size_t{1});
-        QCOMPARE(layout.classes.front().lanes, 1);
+        QCOMPARE(layout.classes.front().cellMembers, 1);
     }
 };
 

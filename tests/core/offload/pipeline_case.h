@@ -101,10 +101,10 @@ inline StageOffload bytesOf(const PipelineCase &c)
 inline PipelineRun run(const PipelineCase &c)
 {
     PipelineRun result;
-    for (int lane = 0; lane < c.lanes; ++lane) {
+    for (int lane = 0; lane < c.cellMembers; ++lane) {
         result.costs.classes.push_back(pipelineOf(c));
-        result.costs.classes.back().lane = lane;
-        result.costs.classes.back().lanes = c.lanes;
+        result.costs.classes.back().cellMember = lane;
+        result.costs.classes.back().cellMembers = c.cellMembers;
     }
     const auto graph = buildPipelineGraph(result.costs);
     if (!graph)
@@ -123,7 +123,7 @@ inline PipelineRun run(const PipelineCase &c)
     chunk.atLayers.recomputed = c.recomputes ? chunk.whole / c.modules : 0;
     chunk.backward = chunk.atLayers;
     const std::vector<ChunkMemory> chunks(std::size_t(c.chunks), chunk);
-    for (int lane = 0; lane < c.lanes; ++lane) {
+    for (int lane = 0; lane < c.cellMembers; ++lane) {
         auto &stages = result.held.emplace_back();
         for (int stage = 0; stage < c.devices; ++stage)
             stages.push_back(heldOverTime(result.timeline, lane, stage, bytesOf(c), chunks, result.costs.classes[std::size_t(lane)].program, c.recomputes));
@@ -158,7 +158,7 @@ inline PipelineCase randomPipeline(std::mt19937 &random, ScheduleKind schedule)
     if (schedule == ScheduleKind::Atlas) {
         c.limit = whole(0, 6);
         c.wanAfter = c.devices > 1 ? whole(-1, c.devices - 2) : -1;
-        c.lanes = c.wanAfter >= 0 ? whole(1, 3) : 1;
+        c.cellMembers = c.wanAfter >= 0 ? whole(1, 3) : 1;
     }
     return c;
 }

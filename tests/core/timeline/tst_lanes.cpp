@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/timeline/lanes.h"
+#include "core/timeline/cell_members.h"
 #include "tests/support/turns_timeline.h"
 
 #include <QTest>
@@ -16,9 +16,9 @@ private slots:
         QCOMPARE(int(wan.stream), int(Stream::Wan));
         std::vector<int> lanes;
         for (std::uint32_t s = wan.first; s < wan.last; ++s)
-            lanes.push_back(sendingLane(timeline, s));
+            lanes.push_back(sendingMember(timeline, s));
         QCOMPARE(lanes, (std::vector{0, 1, 0, 1}));   // round-robin
-        QCOMPARE(sendingLane(timeline, timeline.tracks[3].first), 1);   // not a transfer: its own
+        QCOMPARE(sendingMember(timeline, timeline.tracks[3].first), 1);   // not a transfer: its own
     }
 
     void turnsAreSeveralPipelinesOnOneTrack()

@@ -24,8 +24,8 @@ IterationCosts randomCell(std::mt19937 &random)
     for (int k = 0; k < lanes; ++k) {
         PipelineCosts lane = even(program(schedule, devices, microBatches - (k + 1 == lanes ? 1 : 0)), {}).classes.front();
         lane.ops.assign(lane.ops.size(), times);
-        lane.lane = k;
-        lane.lanes = lanes;
+        lane.cellMember = k;
+        lane.cellMembers = lanes;
         for (int q = 0; q + 1 < devices; ++q) {
             if (q % 2 == 1)
                 continue;
@@ -129,10 +129,10 @@ private slots:
         for (const ScheduleKind schedule : kSchedules) {
             IterationCosts costs = even(program(schedule, 2, 5), {3, 5, 0});
             wan(costs.classes[0], 0, 2, 1);
-            costs.classes[0].lanes = 3;
+            costs.classes[0].cellMembers = 3;
             for (int k = 1; k < 3; ++k) {
                 costs.classes.push_back(costs.classes[0]);
-                costs.classes.back().lane = k;
+                costs.classes.back().cellMember = k;
             }
             const TaskGraph tasks = graph(costs);
             for (const Resource &resource : tasks.resources)

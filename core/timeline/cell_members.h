@@ -8,7 +8,7 @@
 namespace trainyard {
 
 /// Pipeline class whose result a WAN transfer carries: that of its origin's track, else of its own.
-[[nodiscard]] int sendingLane(const Timeline &timeline, std::uint32_t span);
+[[nodiscard]] int sendingMember(const Timeline &timeline, std::uint32_t span);
 /// Several pipeline classes take turns on this track.
 [[nodiscard]] bool hasTurns(const Timeline &timeline, const Track &track);
 
