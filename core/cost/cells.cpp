@@ -36,7 +36,7 @@ double ratioOf(const Workload &workload, const PipelineClass &pipelines, StageCo
         slowestForward = std::max(slowestForward, coster.wholeStage(pipelines, int(stage)).chunks.front().forward.total().value);
         if (stage + 1 < pipelines.locations.size() && crosses(pipelines, stage)) {
             const BoundaryTimes boundary = boundaryTimes(workload, pipelines, int(stage), int(stage) + 1, coster.site(pipelines, int(stage)), ignored);
-            slowestHop = std::max({slowestHop, toSeconds(boundary.hold[0]).value, toSeconds(boundary.hold[1]).value});
+            slowestHop = std::max({slowestHop, toSeconds(boundary.serialization[0]).value, toSeconds(boundary.serialization[1]).value});
         }
     }
     return slowestForward > 0 ? slowestHop / slowestForward : 0;

@@ -65,7 +65,7 @@ ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement
         times.stages.push_back({op.forward, op.inputGrad, op.weightGrad, stack.recomputesLastStage ? 0 : op.recompute});
     }
     for (const BoundaryTimes &b : costs.boundaries)
-        times.boundaries.push_back(std::max(b.hold[0] + b.latency[0], b.hold[1] + b.latency[1]));
+        times.boundaries.push_back(std::max(b.serialization[0] + b.latency[0], b.serialization[1] + b.latency[1]));
     for (const SyncAndStepTimes &syncAndStep : costs.syncAndStep)   // behind a barrier optimizer steps are nobody's own
         times.tails.push_back(syncAndStep.reduce - syncAndStep.reduceEarly + (stack.gradientNormBarrier ? 0 : syncAndStep.optimizer));
     return times;

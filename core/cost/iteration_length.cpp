@@ -75,16 +75,16 @@ void IterationLength::addPipelines(const PipelineCosts &pipelines, const Pipelin
     for (const OpTimes &op : pipelines.ops)
         add((double(op.forward) + double(op.backward) + double(op.recompute)) * microBatches, operationKey(op), "shorter operations");
     for (const BoundaryTimes &boundary : pipelines.boundaries) {
-        double hold = 0, latency = 0;
+        double serialization = 0, latency = 0;
         for (int way = 0; way < 2; ++way) {
-            hold += double(boundary.hold[way]) + double(boundary.scatter[way]) + double(boundary.gather[way]);
+            serialization += double(boundary.serialization[way]) + double(boundary.scatter[way]) + double(boundary.gather[way]);
             latency += double(boundary.latency[way]);
         }
         if (!boundary.isWan) {
-            add(hold * microBatches, "cluster.datacenters[" + std::to_string(locations.locations.front().datacenter) + "].fabric_gbps_per_gpu", "a faster fabric");
+            add(serialization * microBatches, "cluster.datacenters[" + std::to_string(locations.locations.front().datacenter) + "].fabric_gbps_per_gpu", "a faster fabric");
             continue;
         }
-        add(hold * microBatches, transferKey(boundary), "a faster link, or less to send");
+        add(serialization * microBatches, transferKey(boundary), "a faster link, or less to send");
         add(latency * microBatches, linkKey(boundary.wanLink, "rtt_ms"), "a shorter round trip");
     }
     for (const SyncAndStepTimes &syncAndStep : pipelines.syncAndStep) {
@@ -123,13 +123,13 @@ void IterationLength::addMoves(const IterationCosts &costs)
         const std::size_t chunks = std::size_t(pipelines.program.shape.chunks);
         for (std::size_t i = 0; i < pipelines.offload.ops.size(); ++i) {
             const OffloadPath &path = pipelines.offload.paths[i / chunks];
-            double store = 0, load = 0, again = 0;
+            double store = 0, load = 0, recompute = 0;
             for (const OffloadSegment &segment : pipelines.offload.ops[i]) {
                 store += double(segment.store);
                 load += double(segment.load);
-                again += double(segment.recompute);
+                recompute += double(segment.recompute);
             }
-            add((store * slowdown(path.storeLinks) + load * slowdown(path.loadLinks) + again) * pipelines.program.shape.microBatches, "memory.activation_offload", "faster drives or host memory, or none");
+            add((store * slowdown(path.storeLinks) + load * slowdown(path.loadLinks) + recompute) * pipelines.program.shape.microBatches, "memory.activation_offload", "faster drives or host memory, or none");
         }
         for (const StepRows &step : pipelines.states.steps)
             for (const StepRow &row : step.rows)

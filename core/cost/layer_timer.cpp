@@ -198,8 +198,8 @@ void LayerTimer::elementwise(double bytes, double kernels)
 
 void LayerTimer::elementwiseAgain(double bytes, double kernels)
 {
-    again.elementwise += memoryTime(bytes * m_passes * element / 2) + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
-    again.launches += kernels;
+    recomputeWork.elementwise += memoryTime(bytes * m_passes * element / 2) + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
+    recomputeWork.launches += kernels;
 }
 
 void LayerTimer::accumulate(double parameters, double tensors)
@@ -236,8 +236,8 @@ ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute
     close(cost.weightGrad, weightGrad.total(), hostTime(weightGrad));
     switch (recompute) {
     case Recompute::None:
-        if (again.launches > 0)
-            close(cost.recompute, again.total(), hostTime(again));
+        if (recomputeWork.launches > 0)
+            close(cost.recompute, recomputeWork.total(), hostTime(recomputeWork));
         break;
     case Recompute::Full:   // of what is gathered already under ZeRO-3
         cost.recompute = communication.forward;
@@ -250,9 +250,9 @@ ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute
         if (m_work.stack.operatorLevelSelective)
             close(cost.recompute, forward.products * 0.5 + forward.elementwise, hostTime(forward) * 0.5);
         else if (!m_work.stack.flashAttention)   // a fused kernel recomputes by itself, inside its backward
-            close(cost.recompute, core + again.total(), hostTime({{}, {}, {}, 4 + again.launches}));
-        else if (again.launches > 0)
-            close(cost.recompute, again.total(), hostTime(again));
+            close(cost.recompute, core + recomputeWork.total(), hostTime({{}, {}, {}, 4 + recomputeWork.launches}));
+        else if (recomputeWork.launches > 0)
+            close(cost.recompute, recomputeWork.total(), hostTime(recomputeWork));
         break;
     }
     return cost;

@@ -43,7 +43,7 @@ public:
     int tensor = 1, spread = 1;        // spread: ranks that share the tokens outside attention and MLP
     KernelWork forward, inputGrad, weightGrad;
     double element = 2;                // bytes of an activation
-    KernelWork again;                  // of the forward, by elementwiseAgain
+    KernelWork recomputeWork;                  // of the forward, by elementwiseAgain
     Seconds core;                      // forward of the attention core, which selective recomputation repeats
 
 private:

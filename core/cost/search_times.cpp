@@ -207,7 +207,7 @@ private:
             for (int backward = 0; backward < 2; ++backward) {
                 const double bytes = m_workload.boundaryBytes(backward == 1) * context * share;
                 const double alone = bytes / (context * rate);
-                hop.hold[backward] = std::max(alone, together * bytes / capacity);
+                hop.serialization[backward] = std::max(alone, together * bytes / capacity);
                 hop.alone[backward] = sliced * alone / std::min<double>(memberClasses, m_data);
                 if (m_usdPerGb) {
                     const std::array<double, 2> &usd = (*m_usdPerGb)[std::size_t(hop.link)];
@@ -217,7 +217,7 @@ private:
                 }
             }
         }
-        std::ranges::stable_sort(m_times.hops[std::size_t(d)], {}, [](const HopBound &hop) { return hop.latency + hop.hold[0]; });
+        std::ranges::stable_sort(m_times.hops[std::size_t(d)], {}, [](const HopBound &hop) { return hop.latency + hop.serialization[0]; });
     }
 
     /// Of the pools on either side, whose nodes and NICs may differ.

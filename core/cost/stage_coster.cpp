@@ -169,7 +169,7 @@ void StageCoster::addSlices(SiteCosts &costs)
     }
 }
 
-ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers again) const
+ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers recomputed) const
 {
     const int dense = chunk.layers - chunk.expertLayers;
     ChunkCost sum = costs.dense * dense;
@@ -179,8 +179,8 @@ ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk
     if (chunk.expertLayers > 0)
         sum += costs.expert * chunk.expertLayers;
     if (m_work.plan->memory.recompute == Recompute::Full && m_work.plan->memory.recomputeLayers)
-        sum.recompute = costs.dense.recompute * again.dense + costs.denseAgain * (dense - again.dense)
-            + costs.expert.recompute * again.experts + costs.expertAgain * (chunk.expertLayers - again.experts);
+        sum.recompute = costs.dense.recompute * recomputed.dense + costs.denseAgain * (dense - recomputed.dense)
+            + costs.expert.recompute * recomputed.experts + costs.expertAgain * (chunk.expertLayers - recomputed.experts);
     if (chunk.hasEmbedding)
         sum += costs.embedding;
     if (chunk.hasHead)
@@ -191,13 +191,13 @@ ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk
 StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
 {
     StageCosts result;
-    const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
-    for (std::size_t c = 0; c < again.size(); ++c) {
+    const std::vector<RecomputedLayers> recomputed = recomputedLayers(m_work, stage);
+    for (std::size_t c = 0; c < recomputed.size(); ++c) {
         const StageChunk &chunk = m_work.layout.chunks[std::size_t(stage)][c];
         for (const SiteCosts &slice : costs.slices)
-            result.chunks.push_back(chunkCost(slice, chunk, again[c]));
+            result.chunks.push_back(chunkCost(slice, chunk, recomputed[c]));
         if (costs.slices.empty())
-            result.chunks.push_back(chunkCost(costs, chunk, again[c]));
+            result.chunks.push_back(chunkCost(costs, chunk, recomputed[c]));
     }
     return result;
 }
@@ -211,7 +211,7 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
     } else {
         StageChunk whole;
         RecomputedLayers wholeAgain;
-        const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
+        const std::vector<RecomputedLayers> recomputed = recomputedLayers(m_work, stage);
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
         for (std::size_t c = 0; c < chunks.size() / std::size_t(modelCopies(m_work.plan->schedule)); ++c) {
             const StageChunk &chunk = chunks[c];   // of one copy: a micro-batch goes through one
@@ -219,8 +219,8 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
             whole.expertLayers += chunk.expertLayers;
             whole.hasEmbedding |= chunk.hasEmbedding;
             whole.hasHead |= chunk.hasHead;
-            wholeAgain.dense += again[c].dense;
-            wholeAgain.experts += again[c].experts;
+            wholeAgain.dense += recomputed[c].dense;
+            wholeAgain.experts += recomputed[c].experts;
         }
         result.chunks.push_back(chunkCost(costs, whole, wholeAgain));
         if (shardExchange(*m_work.plan, m_work.stack) == ShardExchange::InRuns) {

@@ -45,7 +45,7 @@ private:
     void addSlices(SiteCosts &costs);
     [[nodiscard]] int replicasHere(const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
-    [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers again) const;
+    [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers recomputed) const;
     [[nodiscard]] ShardTimes shardTimes(const LayerSite &site, int stage, int chunk) const;
     [[nodiscard]] Seconds gatherTime(const LayerSite &site, const StageParameters &parameters) const;
     void addSyncAndStep(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;

@@ -104,7 +104,7 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
         const double slice = workload.boundaryBytes(false) * crossing.tokens / plan.parallelism.tensor;
         const Seconds whole = transferTime(Bytes{slice}, 1, sameNode ? site.device : site.fabric);
         const Seconds seen = whole * (1 - std::clamp(workload.stack.pipelineOverlap, 0.0, 1.0));
-        times.hold[0] = times.hold[1] = toNanoseconds(seen);
+        times.serialization[0] = times.serialization[1] = toNanoseconds(seen);
         return times;
     }
     const int linkIndex = workload.links.between(from.datacenter, to.datacenter);
@@ -117,7 +117,7 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
         const int way = backward ? 1 - forward : forward;
         times.linkDirection[backward] = 2 * linkIndex + way;
         times.rateCap[backward] = contextRanks * rate * pipelines.cellMembers;
-        times.hold[backward] = toNanoseconds(Seconds{times.bytes[backward] / times.rateCap[backward]});
+        times.serialization[backward] = toNanoseconds(Seconds{times.bytes[backward] / times.rateCap[backward]});
         times.latency[backward] = toNanoseconds(milliseconds(link.rttMs / 2));
         if (pipelines.cellMembers > 1 && !plan.profile) {
             const double pieces = times.bytes[backward] * (pipelines.cellMembers - 1) / pipelines.cellMembers;

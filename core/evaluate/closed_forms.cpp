@@ -9,7 +9,7 @@ namespace {
 
 double hop(const FormPipeline &p, const FormBoundary &b)
 {
-    return b.isWan ? b.hold / p.cell + b.scatter + b.latency : b.hold + b.latency;
+    return b.isWan ? b.serialization / p.cell + b.scatter + b.latency : b.serialization + b.latency;
 }
 
 double wayThere(const FormPipeline &p)
@@ -24,7 +24,7 @@ double slowestLink(const FormPipeline &p)
 {
     double slowest = 0;
     for (const FormBoundary &b : p.boundaries)
-        slowest = b.isWan ? std::max(slowest, b.hold) : slowest;
+        slowest = b.isWan ? std::max(slowest, b.serialization) : slowest;
     return slowest;
 }
 

@@ -13,7 +13,7 @@ struct FormStage { double forward = 0, backward = 0, recompute = 0; };
 
 /// Between stages i and i + 1. `hold` is the transfer s over one pipeline's own node pair, `latency` λ = RTT/2, `scatter`
 /// the σ that dealing an activation to the nodes of a cell and gathering it again takes.
-struct FormBoundary { double hold = 0, latency = 0, scatter = 0; bool isWan = false; };
+struct FormBoundary { double serialization = 0, latency = 0, scatter = 0; bool isWan = false; };
 
 struct FormPipeline {
     std::vector<FormStage> stages;

@@ -21,10 +21,10 @@ struct Sketch {                    // the fullest class as the closed forms see 
 };
 
 /// All pipelines send at once: a link that is full passes each its share.
-double sharedHold(const Workload &workload, const BoundaryTimes &b, double hold)
+double sharedSerialization(const Workload &workload, const BoundaryTimes &b, double serialization)
 {
     const double capacity = gbitsPerSecond(workload.plan->cluster.wanLinks[std::size_t(b.wanLink)].capacityGbps).value;
-    return std::max(hold, workload.layout.data * (b.bytes[0] + b.bytes[1]) / 2 / capacity);
+    return std::max(serialization, workload.layout.data * (b.bytes[0] + b.bytes[1]) / 2 / capacity);
 }
 
 /// Micro-batches that a stage may hold at once: the profile's word, else the schedule's habit, else what memory has room for.
@@ -83,9 +83,9 @@ Sketch sketch(const Workload &workload)
         pipeline.stages.push_back(times);
         if (stage + 1 < count) {
             const BoundaryTimes b = boundaryTimes(workload, fullest, stage, stage + 1, coster.site(fullest, stage), links);
-            const double hold = toSeconds(b.hold[0] + b.hold[1]).value / 2 * (b.isWan ? fullest.cellMembers : 1);   // in turns: s/Dc
+            const double serialization = toSeconds(b.serialization[0] + b.serialization[1]).value / 2 * (b.isWan ? fullest.cellMembers : 1);   // in turns: s/Dc
             const double scatter = toSeconds(b.scatter[0] + b.scatter[1] + b.gather[0] + b.gather[1]).value / 2;
-            pipeline.boundaries.push_back({b.isWan ? sharedHold(workload, b, hold) : hold, toSeconds(b.latency[0]).value, scatter, b.isWan});
+            pipeline.boundaries.push_back({b.isWan ? sharedSerialization(workload, b, serialization) : serialization, toSeconds(b.latency[0]).value, scatter, b.isWan});
         }
     }
     return result;

@@ -16,12 +16,12 @@ namespace {
 OpSplit insideOperations(const StageCosts &stage, const PipelineCosts &pipeline, std::size_t device)
 {
     const std::size_t chunks = stage.chunks.size();
-    std::vector<int> passes(chunks), again(chunks), pairs(chunks * chunks);   // pairs: [forward's chunk * chunks + backward's]
+    std::vector<int> passes(chunks), recompute(chunks), pairs(chunks * chunks);   // pairs: [forward's chunk * chunks + backward's]
     const Op *paired = nullptr;
     for (const Op &op : pipeline.program.order[device]) {
         const auto c = std::size_t(op.chunk);
         passes[c] += makesGradient(op.kind);
-        again[c] += op.kind == OpKind::Recompute || (op.recomputes && makesGradient(op.kind));
+        recompute[c] += op.kind == OpKind::Recompute || (op.recomputes && makesGradient(op.kind));
         if (paired)
             ++pairs[std::size_t(paired->chunk) * chunks + c];
         paired = op.kind == OpKind::PairedForward ? &op : nullptr;
@@ -30,7 +30,7 @@ OpSplit insideOperations(const StageCosts &stage, const PipelineCosts &pipeline,
     for (std::size_t c = 0; c < chunks; ++c) {
         const ChunkCost &chunk = stage.chunks[c];
         sum += (chunk.forward + chunk.inputGrad + chunk.weightGrad) * passes[c];
-        sum += chunk.recompute * again[c];
+        sum += chunk.recompute * recompute[c];
         for (std::size_t b = 0; b < chunks; ++b) {   // what a pair hides is expert traffic alone
             const OpSplit backward = stage.chunks[b].inputGrad + stage.chunks[b].weightGrad;
             sum.expert += (together(chunk.forward, backward).expert - chunk.forward.expert - backward.expert) * pairs[c * chunks + b];
@@ -143,14 +143,14 @@ double recomputedByPolicy(const Workload &workload, const Costs &costs, double s
         forward += recomputeFlops(workload.model, isExpert, s, Recompute::Full, workload.stack, kept);
         core += 2 * (layerForwardFlops(workload.model, isExpert, s) - 2 * layerForwardFlops(workload.model, isExpert, s / 2));
     }
-    double again = 0, microBatches = 0;
+    double recompute = 0, microBatches = 0;
     for (std::size_t c = 0; c < costs.offload.size(); ++c) {
         const double ofClass = double(costs.iteration.classes[c].program.shape.microBatches) * workload.layout.classes[c].pipelines;
         microBatches += ofClass;
         for (const StageOffload &stage : costs.offload[c])
-            again += ofClass * stage.fates.forwards * (stage.fates.sparesAttention ? forward - core : forward);
+            recompute += ofClass * stage.fates.forwards * (stage.fates.sparesAttention ? forward - core : forward);
     }
-    return microBatches > 0 ? again / microBatches / workload.model.layers / modelCopies(workload.plan->schedule) : 0;
+    return microBatches > 0 ? recompute / microBatches / workload.model.layers / modelCopies(workload.plan->schedule) : 0;
 }
 
 void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, double iteration)

@@ -59,7 +59,7 @@ double aloneNs(const Track &track, const PipelineCosts &pipeline, ChunkPlacement
         const bool forward = from == track.stage && to == track.toStage, backward = from == track.toStage && to == track.stage;
         if (!pipeline.boundaries[std::size_t(q)].isWan || (!forward && !backward))
             continue;
-        sum += double(pipeline.boundaries[std::size_t(q)].hold[forward ? 0 : 1]);
+        sum += double(pipeline.boundaries[std::size_t(q)].serialization[forward ? 0 : 1]);
         ++count;
     }
     return count > 0 ? sum / count : 0;

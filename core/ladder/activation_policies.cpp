@@ -110,9 +110,9 @@ public:
     }
 
     /// `again`: time that the fates compute again, a bound on what they take.
-    void offer(const std::vector<BlockFate> &fates, Seconds again)
+    void offer(const std::vector<BlockFate> &fates, Seconds recompute)
     {
-        if (m_fits && m_plain + again >= m_best.time)
+        if (m_fits && m_plain + recompute >= m_best.time)
             return;
         const Bytes peak = peakOf(m_blocks, fates, m_limits);
         const bool fits = peak <= m_limits.room, isFirst = m_best.fates.empty();
@@ -155,14 +155,14 @@ BlockPlan karma(const std::vector<Block> &blocks, const BlockLimits &limits)
     Search search(blocks, limits);
     std::vector<BlockFate> fates(blocks.size(), BlockFate::Keep);
     const auto offer = [&](std::size_t leaving, std::size_t count) {
-        Seconds again;
+        Seconds recompute;
         for (std::size_t j = 0; j < leaving; ++j) {   // from the last one that leaves
             const std::size_t i = leaving - 1 - j;
             const bool isAgain = (j + 1) * count / leaving > j * count / leaving;
             fates[i] = isAgain ? BlockFate::Recompute : BlockFate::Swap;
-            again += isAgain ? blocks[i].forward : Seconds{};
+            recompute += isAgain ? blocks[i].forward : Seconds{};
         }
-        search.offer(fates, again);
+        search.offer(fates, recompute);
     };
     for (std::size_t leaving = std::min<std::size_t>(1, blocks.size()); leaving > 0; leaving = std::min(leaving + step, blocks.size())) {
         for (std::size_t count = 0; canSwap(limits) && count < leaving; count += step)
@@ -181,13 +181,13 @@ BlockPlan proTrain(const std::vector<Block> &blocks, const BlockLimits &limits)
     for (std::size_t swap = 0; swap <= mostSwapped; ++swap) {
         std::vector<BlockFate> fates(blocks.size(), BlockFate::Keep);
         std::fill_n(fates.begin(), swap, BlockFate::Swap);
-        Seconds again;
+        Seconds recompute;
         for (std::size_t last = swap;; ++last) {
-            search.offer(fates, again);
+            search.offer(fates, recompute);
             if (last == blocks.size())
                 break;
             fates[last] = BlockFate::Recompute;
-            again += blocks[last].forward;
+            recompute += blocks[last].forward;
         }
     }
     return search.best();

@@ -30,14 +30,14 @@ std::vector<RecomputedLayers> recomputedLayers(const Workload &workload, int sta
 
 double recomputedShare(const Workload &workload)
 {
-    double again = 0, all = 0;
+    double recompute = 0, all = 0;
     for (std::size_t stage = 0; stage < workload.layout.chunks.size(); ++stage) {
         for (const RecomputedLayers &layers : recomputedLayers(workload, int(stage)))
-            again += layers.dense + layers.experts;
+            recompute += layers.dense + layers.experts;
         for (const StageChunk &chunk : workload.layout.chunks[stage])
             all += chunk.layers;
     }
-    return all > 0 ? again / all : 0;
+    return all > 0 ? recompute / all : 0;
 }
 
 double compressedShare(double bits, double elementBytes)

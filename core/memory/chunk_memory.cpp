@@ -37,7 +37,7 @@ public:
     }
 
     /// `again`: layers that are computed again as a whole, of those that the chunk has.
-    [[nodiscard]] ChunkMemory of(const StageChunk &chunk, RecomputedLayers again) const
+    [[nodiscard]] ChunkMemory of(const StageChunk &chunk, RecomputedLayers recomputed) const
     {
         ChunkMemory m;
         const int dense = chunk.layers - chunk.expertLayers;
@@ -48,7 +48,7 @@ public:
             m.ends += m_hiddenShare;
         m.kept = sum(&LayerActivations::kept);
         if (m_shape.recompute == Recompute::Full)   // the others keep theirs
-            m.kept += (dense - again.dense) * (m_denseKept.kept - m_dense.kept) + (chunk.expertLayers - again.experts) * (m_expertKept.kept - m_expert.kept);
+            m.kept += (dense - recomputed.dense) * (m_denseKept.kept - m_dense.kept) + (chunk.expertLayers - recomputed.experts) * (m_expertKept.kept - m_expert.kept);
         m.whole = sum(&LayerActivations::whole);
         if (chunk.layers > 0 && freesStageInput(m_work)) {
             m.kept -= m_hiddenShare * m_shape.keptShare;
@@ -204,9 +204,9 @@ std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
 {
     const ChunkModel model(workload);
     std::vector<ChunkMemory> chunks;
-    const std::vector<RecomputedLayers> again = recomputedLayers(workload, stage);
-    for (std::size_t c = 0; c < again.size(); ++c)
-        chunks.push_back(model.of(workload.layout.chunks[std::size_t(stage)][c], again[c]));
+    const std::vector<RecomputedLayers> recomputed = recomputedLayers(workload, stage);
+    for (std::size_t c = 0; c < recomputed.size(); ++c)
+        chunks.push_back(model.of(workload.layout.chunks[std::size_t(stage)][c], recomputed[c]));
     if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices)   // counted as equally long
         chunks.assign(std::size_t(workload.plan->parallelism.tokenSlices), sliced(chunks.front(), workload.plan->parallelism.tokenSlices));
     return chunks;

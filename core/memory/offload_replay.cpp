@@ -140,7 +140,7 @@ private:
     /// What the segment threw away is there again from the start of the span on.
     void makeAnew(std::uint32_t span, Cell of, std::size_t segment)
     {
-        const double bytes = m_segments[of.chunk][segment].again;
+        const double bytes = m_segments[of.chunk][segment].discarded;
         if (bytes > 0 && !m_segmentIsAnew[cell(of)])
             m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Begins, .gone = -bytes});
         m_segmentIsAnew[cell(of)] = true;
@@ -161,7 +161,7 @@ private:
         HeldChange change = k == 0 ? firstOf(of, 1) : HeldChange{};
         change.time = segment.hasHead ? m_timeline.start[span] : m_timeline.end[span];
         change.activations += segment.whole();
-        change.gone = segment.again;
+        change.gone = segment.discarded;
         change.loss = segment.hasHead ? c.loss : 0;
         m_changes.push_back(change);
         if (segment.hasHead)

@@ -44,9 +44,9 @@ void keep(std::vector<PolicyLayer> &layers, LayerFates &fates)
 }
 
 /// Computes a share of the layer's forward again.
-void addRecompute(PolicyLayer &layer, const OpSplit &again, double share)
+void addRecompute(PolicyLayer &layer, const OpSplit &recompute, double share)
 {
-    layer.recompute = layer.recompute * (1 - share) + again * share;   // what the plan repeats anyway is part of a forward
+    layer.recompute = layer.recompute * (1 - share) + recompute * share;   // what the plan repeats anyway is part of a forward
     layer.module.recompute = layer.recompute.total();
 }
 
@@ -75,7 +75,7 @@ void applyMemo(const Plan &plan, std::vector<PolicyLayer> &layers, const Offload
         const double always = std::min(layer.module.offloadable, layer.input + layer.attention), others = layer.module.offloadable - always;
         layer.module.leaves = true;
         layer.module.offloadable = always + share * others;
-        layer.module.again = (1 - share) * others;
+        layer.module.discarded = (1 - share) * others;
         addRecompute(layer, layer.withoutCore, 1 - share);
     }
     fates.swapped += int(swapped);
@@ -89,7 +89,7 @@ BlockPlan blockPlan(const Plan &plan, const std::vector<PolicyLayer> &layers, co
 {
     std::vector<Block> blocks;
     for (const PolicyLayer &layer : layers)
-        blocks.push_back({Bytes{layer.module.offloadable}, Bytes{layer.input}, layer.again.total(),
+        blocks.push_back({Bytes{layer.module.offloadable}, Bytes{layer.input}, layer.wholeRecompute.total(),
                           layer.module.inputGrad + layer.module.weightGrad + layer.module.recompute});
     BlockLimits limits;
     limits.room = Bytes{room.room};
@@ -115,9 +115,9 @@ void applyBlocks(const Plan &plan, std::vector<PolicyLayer> &layers, const Offlo
             break;
         case BlockFate::Recompute:
             module.resident = std::min(layers[i].input, module.offloadable);
-            module.again = module.offloadable - module.resident;
+            module.discarded = module.offloadable - module.resident;
             module.offloadable = 0;
-            addRecompute(layers[i], layers[i].again, 1);
+            addRecompute(layers[i], layers[i].wholeRecompute, 1);
             ++fates.recomputed;
             fates.forwards += 1;
             break;

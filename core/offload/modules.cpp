@@ -78,9 +78,9 @@ PolicyLayer policyLayer(const Workload &workload, bool expertLayer, bool isFirst
     }
     layer.module = moduleOf(ModulePart::Layer, 0, all, cost);
     layer.recompute = cost.recompute;
-    layer.again = cost.forward;
-    layer.again.data = layer.again.offload = Seconds{};
-    layer.withoutCore = layer.again;
+    layer.wholeRecompute = cost.forward;
+    layer.wholeRecompute.data = layer.wholeRecompute.offload = Seconds{};
+    layer.withoutCore = layer.wholeRecompute;
     layer.withoutCore.compute *= 1 - share.core;
     return layer;
 }
@@ -108,7 +108,7 @@ int tokenSlices(const Plan &plan)
     return chunkPlacement(plan.schedule) == ChunkPlacement::Slices ? plan.parallelism.tokenSlices : 1;
 }
 
-std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers again, const StageCoster::Parts &parts, double minElements)
+std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers recomputed, const StageCoster::Parts &parts, double minElements)
 {
     std::vector<OffloadModule> modules;
     if (chunk.hasEmbedding)
@@ -120,7 +120,7 @@ std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChu
     const bool isFull = workload.plan->memory.recompute == Recompute::Full;
     for (int layer = chunk.firstLayer; layer < chunk.firstLayer + chunk.layers; ++layer) {
         const bool isExpert = workload.model.isExpertLayer(layer);
-        int &left = isExpert ? again.experts : again.dense;
+        int &left = isExpert ? recomputed.experts : recomputed.dense;
         const bool isWhole = isFull && left-- > 0;
         ChunkCost cost = isExpert ? parts.expert : parts.dense;
         if (isFull && !isWhole)

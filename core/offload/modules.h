@@ -17,7 +17,7 @@ struct OffloadModule {
     int layer = -1;                // of the model; -1: embedding and head
     double offloadable = 0;        // bytes; deduplicated, without tensors that are too small
     double resident = 0;           // bytes that stay until the backward
-    double again = 0;              // bytes thrown away after the forward, made anew before the backward
+    double discarded = 0;              // bytes thrown away after the forward, made anew before the backward
     bool leaves = false;           // what may leave does
     Seconds forward, inputGrad, weightGrad, recompute;   // recomputation apart
 };
@@ -27,7 +27,7 @@ struct OffloadModule {
 
 /// `again`: layers of the chunk that full recomputation repeats as a whole. Tensors of fewer elements stay (SSDTrain's skip_small_tensors). The bytes add up to ChunkMemory::kept.
 /// Of a slice of the tokens, with its `parts`, where the schedule has such: keys and values stay.
-[[nodiscard]] std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers again,
+[[nodiscard]] std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers recomputed,
                                                       const StageCoster::Parts &parts, double minElements);
 
 /// A layer as policies see it that recompute by themselves: `module` holds all that the layer keeps as offloadable.
@@ -36,7 +36,7 @@ struct PolicyLayer {
     double input = 0;              // bytes: of the layer
     double attention = 0;          // of the output of its attention core, with what the core's backward needs beside it
     OpSplit recompute;             // what the plan computes again anyway (norms, activation function)
-    OpSplit again, withoutCore;    // the whole forward again; all but the core of attention. What was gathered for it is there
+    OpSplit wholeRecompute, withoutCore;    // the whole forward again; all but the core of attention. What was gathered for it is there
 };
 
 /// The layers of a chunk, for a plan that does not recompute them itself. Small tensors are not set apart.

@@ -134,7 +134,7 @@ private:
                 result.offloaded += piece.bytes.offloaded;
             }
             for (const OffloadModule &module : modules[c]) {
-                result.offloadable += module.offloadable + module.again;
+                result.offloadable += module.offloadable + module.discarded;
                 result.small += module.layer >= 0 && !m_byPolicy ? module.resident : 0;
             }
             times.ops.push_back(segmentsOf(pieces, pipelines.ops[slot + c], path, rule));
@@ -146,13 +146,13 @@ private:
     Modules modulesByRule(std::size_t pipelineClass, int stage, double inFlight, OffloadTimes &times)
     {
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
-        const std::vector<RecomputedLayers> again = recomputedLayers(m_work, stage);
+        const std::vector<RecomputedLayers> recompute = recomputedLayers(m_work, stage);
         const std::size_t slices = std::size_t(tokenSlices(*m_work.plan));
         std::vector<OffloadModule> all;
         Modules modules;
         for (std::size_t c = 0; c < chunks.size() * slices; ++c) {
             const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage, slices > 1 ? int(c) : -1);
-            modules.push_back(chunkModules(m_work, chunks[c / slices], again[c / slices], parts, m_settings.minElements));
+            modules.push_back(chunkModules(m_work, chunks[c / slices], recompute[c / slices], parts, m_settings.minElements));
             for (OffloadModule &module : modules.back())   // a layer of the next slice is another one for the amount
                 module.layer += module.layer < 0 ? 0 : int(c % slices) * m_work.model.layers;
             all.insert(all.end(), modules.back().begin(), modules.back().end());
@@ -201,12 +201,12 @@ private:
             auto &ofChunk = modules.emplace_back(chunkModules(m_work, chunks[c], {}, parts, 0));
             std::erase_if(ofChunk, [](const OffloadModule &module) { return module.layer >= 0; });
             auto at = ofChunk.begin() + (chunks[c].hasEmbedding ? 1 : 0);
-            OpSplit again;
+            OpSplit recompute;
             for (const PolicyLayer &layer : layers) {
                 at = ofChunk.insert(at, layer.module) + 1;
-                again += layer.recompute;
+                recompute += layer.recompute;
             }
-            setRecompute(pipelines, costs, std::size_t(stage) * chunks.size() + c, c, again);
+            setRecompute(pipelines, costs, std::size_t(stage) * chunks.size() + c, c, recompute);
         }
         if (result.fates.forwards > 0)
             recomputeAlways(pipelines.program.order[std::size_t(stage)]);
@@ -217,14 +217,14 @@ private:
     }
 
     /// Of one virtual stage, instead of what it would compute again without the policy.
-    static void setRecompute(PipelineCosts &pipelines, StageCosts &costs, std::size_t slot, std::size_t chunk, const OpSplit &again)
+    static void setRecompute(PipelineCosts &pipelines, StageCosts &costs, std::size_t slot, std::size_t chunk, const OpSplit &recompute)
     {
         OpTimes &times = pipelines.ops[slot];
-        const Nanoseconds more = toNanoseconds(again.total()) - times.recompute;
+        const Nanoseconds more = toNanoseconds(recompute.total()) - times.recompute;
         times.recompute += more;
         times.inputGrad += more;
         times.backward += more;
-        costs.chunks[chunk].recompute = again;
+        costs.chunks[chunk].recompute = recompute;
     }
 
     /// What a policy threw away is not there either where a backward follows its own forward at once.

@@ -91,13 +91,13 @@ private:
     void addWhole(const ScriptedOp &scripted, const ScriptedOp *forward)
     {
         const Op &op = scripted.op;
-        const Nanoseconds again = m_script.times[std::size_t(op.chunk)].recompute;
-        if (op.kind == OpKind::Recompute && again <= 0)
+        const Nanoseconds recompute = m_script.times[std::size_t(op.chunk)].recompute;
+        if (op.kind == OpKind::Recompute && recompute <= 0)
             return;
         const bool makesAnew = recomputes(op);
         if (makesAnew)
-            add(WorkKind::Recompute, scripted, again);
-        add(forward ? WorkKind::ForwardBackward : WorkKind(op.kind), scripted, scripted.due - scripted.ready - (makesAnew ? again : 0), forward);
+            add(WorkKind::Recompute, scripted, recompute);
+        add(forward ? WorkKind::ForwardBackward : WorkKind(op.kind), scripted, scripted.due - scripted.ready - (makesAnew ? recompute : 0), forward);
     }
 
     void addSegments(const ScriptedOp &scripted)
@@ -153,19 +153,19 @@ private:
         if (stored.count == 0)
             return;
         const auto &segments = segmentsOf(at.op->op);
-        const Placed *again = recomputationBefore(place);
+        const Placed *recompute = recomputationBefore(place);
         const bool isFused = recomputes(at.op->op);
         std::vector<std::uint32_t> heads;
         std::vector<std::size_t> groupOf;
-        std::uint32_t turn = kNone, task = at.task, anew = again ? again->task : kNone, left = stored.count;
+        std::uint32_t turn = kNone, task = at.task, anew = recompute ? recompute->task : kNone, left = stored.count;
         const auto firstLoad = m_loads.size();
         int last = -1;
         for (std::size_t k = segments.size(); k-- > 0;) {
             const bool makesAnew = segments[k].recompute > 0;
-            const std::uint32_t user = again && makesAnew ? anew : task;
+            const std::uint32_t user = recompute && makesAnew ? anew : task;
             if (at.isCut)
                 task += isFused && makesAnew ? 2 : 1;
-            if (again && makesAnew)
+            if (recompute && makesAnew)
                 ++anew;
             if (left == 0 || m_stores[stored.first + left - 1].segment != k) {
                 turn = segments[k].staysAtTurn && segments[k].store > 0 ? user : turn;
@@ -182,10 +182,10 @@ private:
         for (std::size_t g = heads.size(); g-- > 1;)
             heads[g - 1] = std::min(heads[g - 1], heads[g]);
         for (std::size_t i = 0; i < groupOf.size(); ++i)
-            ask(m_loads[firstLoad + i], heads, groupOf[i], turn, place, again);
+            ask(m_loads[firstLoad + i], heads, groupOf[i], turn, place, recompute);
     }
 
-    void ask(Load &load, const std::vector<std::uint32_t> &heads, std::size_t group, std::uint32_t turn, std::size_t place, const Placed *again) const
+    void ask(Load &load, const std::vector<std::uint32_t> &heads, std::size_t group, std::uint32_t turn, std::size_t place, const Placed *recompute) const
     {
         const Placed &at = m_placed[place];
         const auto ahead = std::size_t(m_rule.ahead);
@@ -211,7 +211,7 @@ private:
         load.gradient = at.op->gradient;
         if (group >= ahead) {
             const std::uint32_t head = heads[group - ahead];
-            load.atBegin = head == at.task || (again && head == again->task);
+            load.atBegin = head == at.task || (recompute && head == recompute->task);
             load.turn = load.atBegin ? head : head - 1;
             return;
         }

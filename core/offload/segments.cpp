@@ -41,14 +41,14 @@ std::vector<OffloadPiece> piecesOf(const std::vector<OffloadModule> &modules, bo
     bool joins = false;
     for (std::size_t i = 0; i < modules.size(); ++i) {
         const OffloadModule &module = modules[i];
-        const bool stands = module.leaves || module.again > 0;
+        const bool stands = module.leaves || module.discarded > 0;
         if (stands || !joins)
             pieces.emplace_back();
         joins = !stands;
         OffloadPiece &piece = pieces.back();
         (module.leaves ? piece.bytes.offloaded : piece.bytes.resident) += module.offloadable;
         piece.bytes.resident += module.resident;
-        piece.bytes.again += module.again;
+        piece.bytes.discarded += module.discarded;
         piece.bytes.hasEmbedding |= module.part == ModulePart::Embedding;
         piece.bytes.hasHead |= module.part == ModulePart::Head;
         piece.bytes.hasLayers |= module.layer >= 0;

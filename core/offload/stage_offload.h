@@ -10,9 +10,9 @@ namespace trainyard {
 struct SegmentBytes {
     double offloaded = 0;          // stored after the forward, loaded before the backward
     double resident = 0;
-    double again = 0;              // thrown away after the forward, made anew right before the backward
+    double discarded = 0;              // thrown away after the forward, made anew right before the backward
     bool hasEmbedding = false, hasLayers = false, hasHead = false;
-    [[nodiscard]] double whole() const { return offloaded + resident + again; }
+    [[nodiscard]] double whole() const { return offloaded + resident + discarded; }
 };
 
 /// What a policy that looks at whole layers does with those of a stage; all zero where none does.

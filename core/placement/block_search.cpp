@@ -64,7 +64,7 @@ private:
             m_back += next->alone[1] + next->latency;
             m_waysThere += next->alone[0] + next->latency;
             m_waysBack += next->alone[1] + next->latency;
-            m_lateness += double(m_stages.size()) * (next->hold[0] + next->latency);
+            m_lateness += double(m_stages.size()) * (next->serialization[0] + next->latency);
             m_egress += next->usd;
         }
     }
@@ -74,7 +74,7 @@ private:
     {
         const HopBound *hop = hopBetween(m_times, m_blocks.back().datacenter, m_blocks.front().datacenter);
         m_round += (m_times.passes - 1) * (hop->alone[0] + hop->alone[1] + 2 * hop->latency);
-        m_handsBack = std::max(hop->hold[0], hop->hold[1]) * (m_times.passes - 1);
+        m_handsBack = std::max(hop->serialization[0], hop->serialization[1]) * (m_times.passes - 1);
         m_egress += hop->usd * (m_times.passes - 1) / m_times.passes;
     }
 
@@ -97,7 +97,7 @@ private:
     {
         double most = (m_times.fewest - 1) * m_handsBack;
         for (const Crossing &c : m_crossings) {
-            const double longer = std::max(c.hop->hold[0], c.hop->hold[1]), shorter = std::min(c.hop->hold[0], c.hop->hold[1]);
+            const double longer = std::max(c.hop->serialization[0], c.hop->serialization[1]), shorter = std::min(c.hop->serialization[0], c.hop->serialization[1]);
             const double pace = m_times.isChain ? longer : shorter * m_times.transfers;
             most = std::max(most, m_times.isChain ? m_round + (m_times.fewest - 1) * pace : m_times.fewest * pace);
         }
@@ -127,8 +127,8 @@ private:
             gradient = std::max(gradient, stage->gradient);
         }
         for (const Crossing &c : m_crossings) {
-            forward = std::max(forward, c.hop->hold[0]);
-            gradient = std::max(gradient, c.hop->hold[1]);
+            forward = std::max(forward, c.hop->serialization[0]);
+            gradient = std::max(gradient, c.hop->serialization[1]);
         }
         return m_round + (m_times.fewest - 1) * (forward + gradient);
     }
@@ -251,7 +251,7 @@ private:
         for (std::size_t i = m_times.handsBack ? 0 : 1; i < a.blocks.size() && a.blocks.size() > 1; ++i) {
             const HopBound *x = hopInto(a.blocks, i), *y = hopInto(b.blocks, i);
             for (int way = 0; way < 2; ++way)
-                if (isWorse(x->hold[way], y->hold[way]) || isWorse(x->alone[way], y->alone[way]))
+                if (isWorse(x->serialization[way], y->serialization[way]) || isWorse(x->alone[way], y->alone[way]))
                     return false;
             if (isWorse(x->latency, y->latency))
                 return false;

@@ -25,7 +25,7 @@ struct StageBound {
 
 struct HopBound {                       // of a boundary on a WAN link, [0] forward direction, [1] backward
     int to = 0, link = 0;               // datacenter, WAN link
-    double hold[2] = {0, 0};            // on the channel of one pipeline, or its share of the link; the longer
+    double serialization[2] = {0, 0};            // on the channel of one pipeline, or its share of the link; the longer
     double alone[2] = {0, 0};           // what at least passes before the first bytes' end is there: a cell's members share the work
     double latency = 0;
     double usd = 0;                     // egress of an iteration, all replicas

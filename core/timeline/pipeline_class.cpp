@@ -191,10 +191,10 @@ std::uint32_t PipelineClassTasks::tasksOf(const Op &op, std::size_t slot, bool i
     const std::vector<OffloadSegment> *segments = isPaired ? nullptr : segmentsOf(op, slot);
     if (!segments)
         return recomputes ? 2 : 1;
-    const auto again = static_cast<std::uint32_t>(std::ranges::count_if(*segments, [](const OffloadSegment &s) { return s.recompute > 0; }));
+    const auto recompute = static_cast<std::uint32_t>(std::ranges::count_if(*segments, [](const OffloadSegment &s) { return s.recompute > 0; }));
     if (op.kind == OpKind::Recompute)
-        return again;
-    return static_cast<std::uint32_t>(segments->size()) + (recomputes ? again : 0);
+        return recompute;
+    return static_cast<std::uint32_t>(segments->size()) + (recomputes ? recompute : 0);
 }
 
 void PipelineClassTasks::numberResult(const Op &op, std::size_t slot, std::uint32_t task)

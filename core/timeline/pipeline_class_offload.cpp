@@ -118,15 +118,15 @@ PipelineClassTasks::Groups PipelineClassTasks::groupsOf(DeviceMoves &moves, cons
     const StoredRange &stored = m_stored[cell(m_stageOf[backward.slot], backward.op->microBatch)];
     const bool recomputes = isRecomputed(*backward.op, backward.slot);
     Groups groups;
-    std::uint32_t at = backward.task, again = recomputation ? recomputation->task : kNoSpan, left = stored.count;
+    std::uint32_t at = backward.task, recompute = recomputation ? recomputation->task : kNoSpan, left = stored.count;
     int last = -1;
     for (std::size_t k = segments.size(); k-- > 0;) {
         const bool makesAnew = segments[k].recompute > 0;
-        const std::uint32_t task = recomputation && makesAnew ? again : at;
+        const std::uint32_t task = recomputation && makesAnew ? recompute : at;
         if (backward.isCut)
             at += recomputes && makesAnew ? 2 : 1;
         if (recomputation && makesAnew)
-            ++again;
+            ++recompute;
         if (left == 0 || moves.stores[stored.first + left - 1].segment != k) {
             groups.turn = segments[k].staysAtTurn && segments[k].store > 0 ? task : groups.turn;
             continue;

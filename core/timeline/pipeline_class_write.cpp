@@ -197,7 +197,7 @@ void PipelineClassTasks::writeChannel(Writer &writer, const Channel &channel, co
         member.forEachTransfer(own, [&](const Transfer &transfer) {
             if (!writer.graph.priority.empty())
                 writer.graph.priority[writer.next] = m_costs.turns == TurnOrder::RoundRobin ? transfer.place * memberClasses + k : (k << 32) + transfer.place;
-            writer.task(WorkKind::WanTransfer, m_at.holds + transfer.boundary, transfer.op->microBatch, transfer.op->chunk, m_at.flows + transfer.boundary);
+            writer.task(WorkKind::WanTransfer, m_at.serializations + transfer.boundary, transfer.op->microBatch, transfer.op->chunk, m_at.flows + transfer.boundary);
             writer.after(transfer.result);   // first: it is what the transfer carries
             if (own.scatters)
                 writer.after(own.firstScatter + transfer.place);

@@ -64,8 +64,8 @@ void writeBoundary(TaskGraph &graph, const PipelineCosts &pipeline, const ClassC
     const BoundaryTimes &boundary = pipeline.boundaries[q];
     for (std::size_t direction = 0; direction < 2; ++direction) {
         const std::size_t i = 2 * q + direction;
-        graph.durations[at.holds + i] = boundary.hold[direction];
-        graph.lags[at.boundary + i] = boundary.isWan ? boundary.latency[direction] : boundary.hold[direction];
+        graph.durations[at.serializations + i] = boundary.serialization[direction];
+        graph.lags[at.boundary + i] = boundary.isWan ? boundary.latency[direction] : boundary.serialization[direction];
         if (pipeline.cellMembers > 1) {
             graph.durations[at.pieces + 2 * i] = boundary.scatter[direction];
             graph.durations[at.pieces + 2 * i + 1] = boundary.gather[direction];
@@ -172,8 +172,8 @@ std::vector<ClassCosts> layOutCosts(const IterationCosts &costs)
     for (std::size_t c = 0; c < layout.size(); ++c) {
         const PipelineCosts &pipeline = costs.classes[c];
         layout[c] = {durations, 0, 0, lags, 0, flows, 0, 0, 0, 0, 0, 0, 0};
-        layout[c].holds = layout[c].ops + 5 * size32(pipeline.ops.size());
-        layout[c].syncAndStep = layout[c].holds + 2 * size32(pipeline.boundaries.size());
+        layout[c].serializations = layout[c].ops + 5 * size32(pipeline.ops.size());
+        layout[c].syncAndStep = layout[c].serializations + 2 * size32(pipeline.boundaries.size());
         layout[c].pairs = layout[c].syncAndStep + 3 * size32(pipeline.syncAndStep.size());
         layout[c].pieces = layout[c].pairs + size32(pipeline.pairs.size());
         layout[c].segments = layout[c].pieces + (pipeline.cellMembers > 1 ? 4 * size32(pipeline.boundaries.size()) : 0);

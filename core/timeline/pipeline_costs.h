@@ -12,7 +12,7 @@ inline constexpr std::uint32_t kOverheadDuration = 0, kNoDuration = 1, kNoLag = 
 /// First indices of one class of pipelines.
 struct ClassCosts {
     std::uint32_t ops = 0;         // durations [(device * chunks + chunk) * 5 + OpKind]
-    std::uint32_t holds = 0;       // durations [boundary * 2 + direction]
+    std::uint32_t serializations = 0;       // durations [boundary * 2 + direction]
     std::uint32_t syncAndStep = 0;        // durations [device * 3 + {reduce, optimizer, gather}]
     std::uint32_t boundary = 0;    // lags [boundary * 2 + direction]
     std::uint32_t reduce = 0;      // lags [device * classes + class whose last backward is awaited]

@@ -32,7 +32,7 @@ struct BoundaryTimes {
     bool isWan = false;            // a channel with its own track; else a lag
     int wanLink = -1;              // index into Cluster::wanLinks
     int linkDirection[2] = {0, 0}; // index into IterationCosts::linkCapacity of each direction; used where shared
-    Nanoseconds hold[2] = {0, 0};  // time on the channel, uncontended (WAN), or the whole transfer (local)
+    Nanoseconds serialization[2] = {0, 0};  // time on the channel, uncontended (WAN), or the whole transfer (local)
     Nanoseconds latency[2] = {0, 0};   // after the channel is free again
     Nanoseconds scatter[2] = {0, 0};   // before and after the channel, where a cell shares it; 0 = absent
     Nanoseconds gather[2] = {0, 0};

@@ -20,11 +20,11 @@ IterationCosts pipeline(ScheduleKind kind, int devices, int microBatches, int ch
     for (std::size_t q = 0; q < stages; ++q)
         made.ops.push_back({.forward = 1'000'003 + static_cast<Nanoseconds>(q % 5) * 1009, .backward = 2'037'101});
     BoundaryTimes local;
-    local.hold[0] = local.hold[1] = 20'011;
+    local.serialization[0] = local.serialization[1] = 20'011;
     made.boundaries.assign(stages - 1, local);
     for (int cut = 1; cut <= wanCuts; ++cut) {
         BoundaryTimes &wan = made.boundaries[static_cast<std::size_t>(devices * cut / (wanCuts + 1) - 1)];
-        wan = {.isWan = true, .wanLink = 0, .linkDirection = {0, 1}, .hold = {900'001, 900'001}, .latency = {30'000'000, 30'000'000},
+        wan = {.isWan = true, .wanLink = 0, .linkDirection = {0, 1}, .serialization = {900'001, 900'001}, .latency = {30'000'000, 30'000'000},
                .bytes = {5e5, 5e5}, .rateCap = {6e8, 6e8}};
     }
     made.syncAndStep.assign(static_cast<std::size_t>(devices), {.reduce = 5'000'000, .reduceEarly = 900'000, .optimizer = 800'000});

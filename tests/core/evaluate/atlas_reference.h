@@ -16,7 +16,7 @@ namespace trainyard::test {
 struct AtlasCase {
     int stages = 2, microBatches = 1, pipelines = 1;
     std::set<int> wanAfter;                // stages whose boundary to the next crosses the WAN
-    std::int64_t forward = 0, backward = 0, recompute = 0, latency = 0, hold = 0;   // hold: of the channel, for one activation
+    std::int64_t forward = 0, backward = 0, recompute = 0, latency = 0, serialization = 0;   // hold: of the channel, for one activation
     std::vector<int> inFlight;             // per stage; empty: no limit
     bool temporal = false;                 // the pipelines share each channel, lowest micro-batch first, then lowest pipeline
     bool hasty = false;                    // not the rule: a freed channel chooses before that instant's arrivals
@@ -108,7 +108,7 @@ private:
         channel.waiting.erase(channel.waiting.begin());
         channel.busy = true;
         m_turns[key].push_back({m_now, m, k});
-        m_ends.insert({m_now + m_case.hold, Event{Work::Transfer, k, std::get<1>(key), m, std::get<2>(key)}});
+        m_ends.insert({m_now + m_case.serialization, Event{Work::Transfer, k, std::get<1>(key), m, std::get<2>(key)}});
     }
 
     /// Completions; choices of the freed stages among what was there before; arrivals; choices of stages still free; then the

@@ -60,7 +60,7 @@ RandomCase randomCase(std::mt19937 &random)
     reference.backward = ns(profile.backwardMs[0]);
     reference.recompute = ns(profile.recomputeMs[0]);
     reference.latency = ns(rtt / 2);
-    reference.hold = std::int64_t(toNanoseconds(Seconds{profile.activationMb * 1e6 / (5e9 / 8 * (reference.temporal ? c : 1))}));
+    reference.serialization = std::int64_t(toNanoseconds(Seconds{profile.activationMb * 1e6 / (5e9 / 8 * (reference.temporal ? c : 1))}));
     return made;
 }
 
@@ -194,7 +194,7 @@ private slots:
         const Plan plan = temporal(atlasRow(6, 4, 4, 3, ScheduleKind::Atlas));
         const auto evaluation = evaluated(plan);
         const Timeline &timeline = evaluation->timeline;
-        const Nanoseconds hold = toNanoseconds(Seconds{plan.profile->activationMb * 1e6 / (4 * 5e9 / 8)});
+        const Nanoseconds serialization = toNanoseconds(Seconds{plan.profile->activationMb * 1e6 / (4 * 5e9 / 8)});
         int channels = 0;
         for (const Track &track : timeline.tracks) {
             if (track.stream != Stream::Wan)
@@ -203,7 +203,7 @@ private slots:
             QCOMPARE(track.last - track.first, 16u);   // 4 pipelines x 4 micro-batches
             std::map<int, int> turns;                  // lane -> transfers
             for (std::uint32_t span = track.first; span < track.last; ++span) {
-                QCOMPARE(timeline.end[span] - timeline.start[span], hold);
+                QCOMPARE(timeline.end[span] - timeline.start[span], serialization);
                 QVERIFY(span == track.first || timeline.start[span] >= timeline.end[span - 1]);
                 ++turns[timeline.tracks[timeline.trackOf[timeline.origin[span]]].pipelineClass];
             }

@@ -31,7 +31,7 @@ AtlasCase tiedCase(std::mt19937 &random)
     made.backward = whole(2, 6);
     made.recompute = whole(1, 3);
     made.latency = whole(0, 4);
-    made.hold = whole(1, 2);
+    made.serialization = whole(1, 2);
     for (int i = 0, limited = whole(0, 1); limited == 1 && i < made.stages; ++i)
         made.inFlight.push_back(whole(1, made.microBatches));
     made.temporal = true;
@@ -50,7 +50,7 @@ Plan planOf(const AtlasCase &of)
     profile.weightGradMs = {ms(of.backward / 2)};   // both parts whole
     profile.recomputeMs = {ms(of.recompute)};
     profile.inFlight = of.inFlight;
-    profile.activationMb = static_cast<double>(of.hold * of.pipelines) * 5 / 8 * 1e-6;   // over as many pairs of 5 Gbps
+    profile.activationMb = static_cast<double>(of.serialization * of.pipelines) * 5 / 8 * 1e-6;   // over as many pairs of 5 Gbps
     for (WanLink &link : plan.cluster.wanLinks)
         link.rttMs = ms(2 * of.latency);
     plan.wan.cell = of.pipelines;
@@ -75,7 +75,7 @@ QString sentence(int number, const AtlasCase &of)
     return QStringLiteral("case %1: %2 stages, %3 boundaries, %4 micro-batches, %5 pipelines, forward %6, backward %7, recomputation %8, latency %9")
                .arg(number).arg(of.stages).arg(of.wanAfter.size()).arg(of.microBatches).arg(of.pipelines)
                .arg(of.forward).arg(of.backward).arg(of.recompute).arg(of.latency)
-        + QStringLiteral(", turn %1, %2").arg(of.hold).arg(of.inFlight.empty() ? "unlimited" : "limited");
+        + QStringLiteral(", turn %1, %2").arg(of.serialization).arg(of.inFlight.empty() ? "unlimited" : "limited");
 }
 
 constexpr int kCases = 150;

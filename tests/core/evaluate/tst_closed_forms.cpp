@@ -88,7 +88,7 @@ void TestClosedForms::gpipeIsExactAgainstTheSimulatorForAnyTimes()
         for (FormStage &stage : p.stages)
             stage = {f, b, recomputes ? r : 0};
         for (FormBoundary &boundary : p.boundaries)
-            boundary.hold = boundary.isWan ? s : 0;
+            boundary.serialization = boundary.isWan ? s : 0;
         const double exact = simulated(plan);
         QVERIFY2(std::abs(gpipeTime(p).seconds / exact - 1) < 1e-6, qPrintable(QStringLiteral("%1: %2 against %3").arg(trial).arg(gpipeTime(p).seconds).arg(exact)));
     }
@@ -146,7 +146,7 @@ void TestClosedForms::turnsShortenTheWayAndLeaveTheLinkAsBusy()
     // A hop of s/Dc instead of s; the pace of a full link, s, stays
     FormPipeline p = row(6, 16, 4, 3, 0);
     for (FormBoundary &boundary : p.boundaries)
-        boundary.hold *= 2;
+        boundary.serialization *= 2;
     FormPipeline inTurns = p;
     inTurns.cell = 4;
     const double s = 1.0117 * 8;

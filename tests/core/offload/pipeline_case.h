@@ -24,7 +24,7 @@ struct PipelineCase {
     Nanoseconds forward = 1000;    // of a module; its backward takes twice as long, its recomputation as long
     bool recomputes = false;
     Nanoseconds store = 500, load = 500;
-    Nanoseconds hold = 300, latency = 700;
+    Nanoseconds serialization = 300, latency = 700;
     int wanAfter = -1;             // the stage whose boundary to the next crosses the WAN
     int limit = 0;                 // micro-batches in flight; 0: none
     int lanes = 1;
@@ -66,7 +66,7 @@ inline PipelineCosts pipelineOf(const PipelineCase &c)
     pipeline.ops.assign(stages, op);
     if (hasKind(pipeline.program, OpKind::PairedForward))
         pipeline.pairs.assign(stages * std::size_t(c.chunks), 3 * op.forward);
-    BoundaryTimes boundary{.hold = {c.hold, c.hold}};
+    BoundaryTimes boundary{.serialization = {c.serialization, c.serialization}};
     pipeline.boundaries.assign(stages - 1, boundary);
     if (c.wanAfter >= 0) {
         boundary.isWan = true;
@@ -145,7 +145,7 @@ inline PipelineCase randomPipeline(std::mt19937 &random, ScheduleKind schedule)
     c.recomputes = whole(0, 1) == 1;
     c.store = whole(1, 6000);
     c.load = whole(1, 6000);
-    c.hold = whole(0, 3000);
+    c.serialization = whole(0, 3000);
     c.latency = whole(0, 8000);
     c.prefetch = {whole(1, 3), whole(0, 3) > 0, whole(0, 1) == 1, whole(0, 1) == 1};
     if (schedule == ScheduleKind::DualPipe || schedule == ScheduleKind::DualPipeV) {

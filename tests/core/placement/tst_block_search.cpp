@@ -35,10 +35,10 @@ SearchTimes randomTimes(std::mt19937 &random)
             if (pick(4) == 0)
                 continue;
             HopBound hop{b, 0, {pick(100) / 20.0, pick(100) / 20.0}, {0, 0}, pick(50) / 10.0, double(pick(9))};
-            hop.alone[0] = hop.hold[0];
-            hop.alone[1] = hop.hold[1];
+            hop.alone[0] = hop.serialization[0];
+            hop.alone[1] = hop.serialization[1];
             times.hops[std::size_t(a)].push_back(hop);
-            std::swap(hop.hold[0], hop.hold[1]);
+            std::swap(hop.serialization[0], hop.serialization[1]);
             std::swap(hop.alone[0], hop.alone[1]);
             hop.to = a;
             times.hops[std::size_t(b)].push_back(hop);

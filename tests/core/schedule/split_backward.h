@@ -44,7 +44,7 @@ inline IterationCosts costsOf(Program program, const ScheduleTimes &times)
         pipeline.ops[static_cast<std::size_t>(slot)] = {t.forward, t.inputGrad + t.weightGrad, t.inputGrad, t.weightGrad, t.recompute};
     }
     for (std::size_t q = 0; q + 1 < times.stages.size(); ++q)
-        pipeline.boundaries[q].hold[0] = pipeline.boundaries[q].hold[1] = times.boundaries[q];
+        pipeline.boundaries[q].serialization[0] = pipeline.boundaries[q].serialization[1] = times.boundaries[q];
     return costs;
 }
 

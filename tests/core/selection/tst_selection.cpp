@@ -28,7 +28,7 @@ Selection selected(const Plan &plan, SelectionOptions options = {})
 }
 
 /// Measured stages over datacenters of so many one-GPU nodes: 1 s forward, 2 s backward, `hold` seconds over a node pair.
-Plan measured(const std::vector<int> &gpus, int stages, int batch, double hold = 0.1)
+Plan measured(const std::vector<int> &gpus, int stages, int batch, double serialization = 0.1)
 {
     Plan plan = atlasRow(stages, 1, 1, 1, ScheduleKind::GPipe);
     plan.cluster = {};
@@ -43,7 +43,7 @@ Plan measured(const std::vector<int> &gpus, int stages, int batch, double hold =
     plan.workload.globalBatch = batch;
     plan.profile->backwardMs = {2000};
     plan.profile->recomputeMs = {0};
-    plan.profile->activationMb = hold * 5e9 / 8 / 1e6;
+    plan.profile->activationMb = serialization * 5e9 / 8 / 1e6;
     for (WanLink &link : plan.cluster.wanLinks)
         link.tcpWindowMb = 1e4;
     return plan;

@@ -36,7 +36,7 @@ inline IterationCosts even(Program order, Times times)
     if (std::ranges::any_of(order.order.front(), [](const Op &op) { return op.kind == OpKind::PairedForward; }))
         pipeline.pairs.assign(stages * static_cast<std::size_t>(order.shape.chunks), times.forward + times.backward);
     BoundaryTimes boundary;
-    boundary.hold[0] = boundary.hold[1] = times.boundary;
+    boundary.serialization[0] = boundary.serialization[1] = times.boundary;
     pipeline.boundaries.assign(stages - 1, boundary);
     pipeline.syncAndStep.resize(static_cast<std::size_t>(order.shape.devices));
     pipeline.program = std::move(order);
@@ -46,13 +46,13 @@ inline IterationCosts even(Program order, Times times)
 }
 
 /// Makes boundary q a WAN channel.
-inline BoundaryTimes &wan(PipelineCosts &pipeline, int q, Nanoseconds hold, Nanoseconds latency)
+inline BoundaryTimes &wan(PipelineCosts &pipeline, int q, Nanoseconds serialization, Nanoseconds latency)
 {
     BoundaryTimes &boundary = pipeline.boundaries[static_cast<std::size_t>(q)];
     boundary.isWan = true;
     boundary.wanLink = 0;
     for (int direction = 0; direction < 2; ++direction) {
-        boundary.hold[direction] = hold;
+        boundary.serialization[direction] = serialization;
         boundary.latency[direction] = latency;
     }
     return boundary;

@@ -18,7 +18,7 @@ IterationCosts randomCell(std::mt19937 &random)
     const int devices = whole(2, 6), microBatches = whole(2, 12), lanes = whole(2, 5);
     const int recompute = whole(0, 2);
     const OpTimes times{.forward = whole(0, 3), .backward = recompute + whole(0, 4), .recompute = recompute};
-    const Nanoseconds hold = whole(1, 4), latency = whole(0, 3), scatter = whole(0, 2), gather = whole(0, 2);
+    const Nanoseconds serialization = whole(1, 4), latency = whole(0, 3), scatter = whole(0, 2), gather = whole(0, 2);
     const bool isShared = whole(0, 2) == 0;   // channels of several boundaries over one link that is too narrow for them
     IterationCosts costs;
     for (int k = 0; k < lanes; ++k) {
@@ -29,11 +29,11 @@ IterationCosts randomCell(std::mt19937 &random)
         for (int q = 0; q + 1 < devices; ++q) {
             if (q % 2 == 1)
                 continue;
-            BoundaryTimes &boundary = wan(lane, q, hold, latency);
+            BoundaryTimes &boundary = wan(lane, q, serialization, latency);
             for (int direction = 0; direction < 2; ++direction) {
                 boundary.scatter[direction] = scatter;
                 boundary.gather[direction] = gather;
-                boundary.bytes[direction] = static_cast<double>(hold);
+                boundary.bytes[direction] = static_cast<double>(serialization);
                 boundary.rateCap[direction] = 1e9;
                 boundary.linkDirection[direction] = direction;
             }
