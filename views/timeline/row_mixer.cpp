@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/row_mixer.h"
 
-#include "core/timeline/lanes.h"
+#include "core/timeline/cell_members.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
 
@@ -82,7 +82,7 @@ QRgb RowMixer::fadedOf(WorkKind kind) const
 QRgb RowMixer::fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const
 {
     const WorkKind kind = timeline.kind[span];
-    return hasTurns && kind == WorkKind::WanTransfer ? turnShade(theme().work(kind), m_turnOf[std::size_t(sendingLane(timeline, span))]).rgb() : toRgb(m_vivid[std::size_t(kind)]);
+    return hasTurns && kind == WorkKind::WanTransfer ? turnShade(theme().work(kind), m_turnOf[std::size_t(sendingMember(timeline, span))]).rgb() : toRgb(m_vivid[std::size_t(kind)]);
 }
 
 std::span<const QRgb> RowMixer::mix(const TimelineState &state, const TrackRow &row, TimeInterval range, int width)
