@@ -36,7 +36,7 @@ int stagesOf(const Evaluation &evaluation)
 {
     std::size_t stages = 1;
     for (const PipelineClass &of : evaluation.layout.classes)
-        stages = std::max(stages, of.seats.size());
+        stages = std::max(stages, of.locations.size());
     return int(stages);
 }
 
