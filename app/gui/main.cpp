@@ -66,6 +66,8 @@ int run(QApplication &application, const Options &options)
         // Opening a plan brings the workbench; the page that was asked for comes after it.
         QObject::connect(&document, &PlanDocument::replaced, &window, [&window] { window.showValidation(); }, Qt::SingleShotConnection);
     }
+    if (options.showsNewPlan)
+        QObject::connect(&document, &PlanDocument::replaced, &window, [&window] { window.showNewPlan(); }, Qt::SingleShotConnection);
     return QApplication::exec();
 }
 

@@ -52,7 +52,7 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     const QCommandLineOption screenshot(QStringLiteral("screenshot"), tr("Render the main window into a PNG file and exit."), QStringLiteral("OUT.png"));
     const QCommandLineOption size(QStringLiteral("size"), tr("Size of the screenshot, 1440x900 unless told."), QStringLiteral("WIDTHxHEIGHT"));
     const QCommandLineOption theme(QStringLiteral("theme"), tr("system, light, dark or high-contrast."), QStringLiteral("NAME"));
-    const QCommandLineOption page(QStringLiteral("page"), tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills its GPUs and what to do about it) or validation."), QStringLiteral("NAME"), QStringLiteral("plan"));
+    const QCommandLineOption page(QStringLiteral("page"), tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills its GPUs and what to do about it) validation, or new (the sheet for a new plan)."), QStringLiteral("NAME"), QStringLiteral("plan"));
     parser.addOptions({screenshot, size, theme, page});
     parser.addPositionalArgument(QStringLiteral("PLAN"), tr("Plan file to open; the first sample unless told."), QStringLiteral("[PLAN]"));
     if (!parser.parse(QStringList{QCoreApplication::applicationFilePath()} + arguments))
@@ -76,8 +76,9 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     options.showsValidation = parser.value(page) == QStringLiteral("validation");
     options.showsDatacenters = parser.value(page) == QStringLiteral("datacenters");
     options.showsMemory = parser.value(page) == QStringLiteral("memory");
-    if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && parser.value(page) != QStringLiteral("plan"))
-        return std::unexpected(tr("--page %1: expected plan, datacenters, memory or validation").arg(parser.value(page)));
+    options.showsNewPlan = parser.value(page) == QStringLiteral("new");
+    if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && !options.showsNewPlan && parser.value(page) != QStringLiteral("plan"))
+        return std::unexpected(tr("--page %1: expected plan, datacenters, memory, validation or new").arg(parser.value(page)));
     if (parser.isSet(theme)) {
         options.theme = parseTheme(parser.value(theme));
         if (!options.theme)

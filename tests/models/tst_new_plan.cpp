@@ -34,7 +34,7 @@ private slots:
         // 4 · 8 + 2 · 8 GPUs
         QCOMPARE(plan.cluster.gpus(), 48);
         QVERIFY(plan.cluster.datacenters[0].latitude && plan.cluster.datacenters[0].longitude);
-        QCOMPARE(plan.name, std::string("Llama 3 8B on AWS N. Virginia and AWS Oregon"));
+        QCOMPARE(plan.name, builtinCatalogue().model("llama-3-8b")->name + " on AWS N. Virginia and AWS Oregon");
     }
     void aRegionWithoutAPriceOfElectricityGivesNone()
     {

@@ -59,7 +59,7 @@ QStringList filesThatSpeak()
 {
     QStringList files{QStringLiteral("README.md"), QStringLiteral("ARCHITECTURE.md"), QStringLiteral("CONTRIBUTING.md")};
     const QDir root(QStringLiteral(TRAINYARD_SOURCE_DIR));
-    for (const char *folder : {"docs", "samples", "resources/catalog", "resources/templates", "core", "models", "views", "app", "tests/samples", "tests/core/cluster"}) {
+    for (const char *folder : {"docs", "samples", "resources/catalog", "core", "models", "views", "app", "tests/samples", "tests/core/cluster"}) {
         QDirIterator found(root.filePath(QLatin1String(folder)), {QStringLiteral("*.md"), QStringLiteral("*.json"), QStringLiteral("*.h"), QStringLiteral("*.cpp")},
                            QDir::Files, QDirIterator::Subdirectories);
         while (found.hasNext())

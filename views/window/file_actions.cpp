@@ -68,11 +68,6 @@ void FileActions::connectDocument()
     });
 }
 
-void FileActions::startNew()
-{
-    openSample(QStringLiteral(":/templates/new.trainyard.json"));
-}
-
 void FileActions::openSample(const QString &path)
 {
     afterUnsavedHandled([this, path] { m_document.openAsNew(path); });

@@ -20,7 +20,6 @@ public:
     FileActions(PlanDocument &document, RecentFiles &recent, Prompts &prompts, MessageBar &messages, QWidget *window);
     ~FileActions() override;
 
-    void startNew();
     void openSample(const QString &path);
     void startWith(const PlanPtr &plan);   // untitled
     void open();

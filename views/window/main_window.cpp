@@ -10,6 +10,7 @@
 #include "views/export/file_target.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/workload_editor.h"
+#include "views/start/new_plan_sheet.h"
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
@@ -214,6 +215,21 @@ void MainWindow::showWorkbench()
 bool MainWindow::isWorkbenchShown() const
 {
     return m_pages->currentWidget() == m_workbench;
+}
+
+void MainWindow::showNewPlan()
+{
+    m_files->commitTyped();
+    if (!m_newPlan) {
+        m_newPlan = new NewPlanSheet(m_models.catalogue);
+        m_newPlan->setConfigChooser([this] { return m_prompts.configToOpen(this, m_files->folder()); });
+        connect(m_newPlan, &NewPlanSheet::created, m_files, &FileActions::startWith);
+        connect(m_newPlan, &NewPlanSheet::cancelled, this, &MainWindow::showWorkbench);
+        m_pages->addWidget(m_newPlan);
+    }
+    m_pages->setCurrentWidget(m_newPlan);
+    m_newPlan->start();
+    m_commands.refresh();
 }
 
 void MainWindow::savePicture()

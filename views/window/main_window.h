@@ -20,6 +20,7 @@ class ExportActions;
 class FileActions;
 class FileTarget;
 class MessageBar;
+class NewPlanSheet;
 class Prompts;
 class ShortcutOverlay;
 class TopBar;
@@ -45,6 +46,7 @@ public:
     [[nodiscard]] MessageBar &messages() { return *m_messages; }
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
     [[nodiscard]] ValidationPage &validation() { return *m_validation; }
+    [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; }   // null until it is first asked for
     [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
 
     [[nodiscard]] ThemeKind themeKind() const { return m_theme; }
@@ -54,6 +56,7 @@ public:
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
     void restorePlaces();                  // geometry and splitters as they were left, within the screen of today
+    void showNewPlan();                    // the sheet, from its beginning
 
     static ThemeKind rememberedTheme();
 
@@ -81,7 +84,8 @@ private:
     ValidationRunner m_runner;
     Workbench *m_workbench;
     ValidationPage *m_validation;
-    QStackedWidget *m_pages;               // workbench, validation
+    NewPlanSheet *m_newPlan = nullptr;
+    QStackedWidget *m_pages;               // workbench, validation, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;

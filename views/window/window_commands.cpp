@@ -40,7 +40,7 @@ void addFileCommands(CommandRegistry &registry, MainWindow &window)
     FileActions &files = window.files();
     const QString group = text("File");
     const auto hasPath = [&window] { return !window.document().path().isEmpty(); };
-    registry.add({.id = "file.new", .group = group, .text = text("&New plan"), .shortcuts = {QKeySequence::New}, .icon = "new", .run = [&files] { files.startNew(); }});
+    registry.add({.id = "file.new", .group = group, .text = text("&New plan…"), .shortcuts = {QKeySequence::New}, .icon = "new", .run = [&window] { window.showNewPlan(); }});
     registry.add({.id = "file.open", .group = group, .text = text("&Open…"), .shortcuts = {QKeySequence::Open}, .icon = "open", .run = [&files] { files.open(); }});
     registry.add({.id = "file.save", .group = group, .text = text("&Save"), .shortcuts = {QKeySequence::Save}, .icon = "save", .run = [&files] { files.save(); }});
     registry.add({.id = "file.saveAs", .group = group, .text = text("Save &as…"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)}, .run = [&files] { files.saveAs(); }});

@@ -155,12 +155,13 @@ private slots:
         f.answers.file = f.folder.filePath("why.svg");
         QAction *svg = entry(menu, "Save as SVG…");
         QVERIFY(svg && svg->isEnabled());
+        const QSize size = why->size();
         svg->trigger();
         QTRY_VERIFY(f.window.messages().text("export").contains("why.svg"));
         // A picture of the panel's size, with its text as vectors.
         QSvgRenderer picture(f.answers.file);
         QVERIFY(picture.isValid());
-        QCOMPARE(picture.viewBox().size(), why->size());
+        QCOMPARE(picture.viewBox().size(), size);
         entry(menu, "Copy as image")->trigger();
         QCOMPARE(QApplication::clipboard()->image().size(), why->size() * 2);
     }

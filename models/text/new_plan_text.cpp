@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/text/new_plan_text.h"
+
+#include "models/text/format.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <QStringList>
+
+namespace trainyard {
+
+namespace {
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("NewPlanText", text);
+}
+
+QString gpusText(int gpus)
+{
+    return gpus == 1 ? tr("1 GPU") : tr("%1 GPUs").arg(QLocale(QLocale::English).toString(gpus));
+}
+
+const StageMemory *fullest(const Evaluation &evaluation)
+{
+    const StageMemory *most = nullptr;
+    if (!evaluation.metrics.memory)
+        return most;
+    for (const StageMemory &stage : evaluation.metrics.memory->perStage) {
+        if (!most || double(stage.device) * double(most->capacity) > double(most->device) * double(stage.capacity))
+            most = &stage;
+    }
+    return most;
+}
+
+QString memoryText(const Evaluation &evaluation)
+{
+    const StageMemory *stage = fullest(evaluation);
+    if (!stage)
+        return evaluation.layout.unseated.empty() ? tr("cannot run") : QString::fromStdString(evaluation.layout.unseated);
+    const QString used = tr("%1 of %2 on the fullest GPU").arg(formatBytes(double(stage->device)), formatBytes(double(stage->capacity)));
+    return (stage->fits() ? tr("fits: %1") : tr("does not fit: %1")).arg(used);
+}
+
+QString trainingText(const Plan &plan)
+{
+    const Parallelism &p = plan.parallelism;
+    QStringList parts{tr("tensor %1").arg(p.tensor), tr("pipeline %1").arg(p.pipeline)};
+    if (p.expert > 1)
+        parts << tr("expert %1").arg(p.expert);
+    if (plan.memory.recompute != Recompute::None)
+        parts << (plan.memory.recompute == Recompute::Full ? tr("full recompute") : tr("selective recompute"));
+    return parts.join(QStringLiteral(", "));
+}
+
+} // namespace
+
+NewPlanPreview previewOf(const NewPlanAnswer &answer, const QString &missing, int gpus)
+{
+    if (!missing.isEmpty())
+        return {missing, {}, true};
+    if (!answer.best) {
+        if (!answer.isComplete)
+            return {gpusText(gpus), tr("looking for degrees of parallelism that fit…"), true};
+        return {tr("%1 · this plan cannot be evaluated").arg(gpusText(gpus)),
+                answer.errors.empty() ? QString() : QString::fromStdString(toString(answer.errors.front())), false};
+    }
+    const Evaluation &best = *answer.best;
+    QStringList parts{best.metrics.gpusUsed < gpus ? tr("%1 of %2 in use").arg(QLocale(QLocale::English).toString(best.metrics.gpusUsed), gpusText(gpus))
+                                                   : gpusText(gpus)};
+    if (best.metrics.iterationTime)
+        parts << tr("%1 per iteration").arg(formatSeconds(*best.metrics.iterationTime));
+    if (best.metrics.tokensPerSecond)
+        parts << tr("%1 tokens per second").arg(formatCount(*best.metrics.tokensPerSecond));
+    parts << memoryText(best);
+    const QString how = trainingText(*best.plan);
+    return {parts.join(QStringLiteral(" · ")), answer.isComplete ? tr("With %1").arg(how) : tr("With %1; trying more…").arg(how), best.feasible()};
+}
+
+} // namespace trainyard

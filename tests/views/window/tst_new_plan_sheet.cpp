@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A new plan on one sheet, as someone makes it who has only the keyboard: what is typed goes to whatever has the focus.
+#include "window_fixture.h"
+
+#include "views/start/choice_field.h"
+#include "views/start/new_plan_sheet.h"
+
+#include <QDir>
+#include <QDropEvent>
+#include <QFile>
+#include <QLabel>
+#include <QListWidget>
+#include <QMimeData>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSpinBox>
+#include <QStackedWidget>
+
+using namespace trainyard;
+
+namespace {
+
+QWidget *focus()
+{
+    return QApplication::focusWidget();
+}
+
+void press(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier)
+{
+    QTest::keyClick(focus(), Qt::Key(key), modifiers);
+}
+
+void type(const QString &text)
+{
+    QTest::keyClicks(focus(), text);
+}
+
+/// Tab until a field of this name has the focus; false where a round leads past none.
+bool tabTo(const QString &name)
+{
+    for (int i = 0; i < 60; ++i) {
+        auto *button = qobject_cast<QPushButton *>(focus());
+        if (focus() && (focus()->accessibleName() == name || (button && button->text().remove(u'&') == name)))
+            return true;
+        press(Qt::Key_Tab);
+    }
+    return false;
+}
+
+QString config(WindowFixture &f)
+{
+    const QString folder = f.folder.filePath("our-model");
+    QDir().mkpath(folder);
+    QFile file(folder + "/config.json");
+    [[maybe_unused]] const bool isOpen = file.open(QIODevice::WriteOnly);
+    file.write(R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 36, "num_attention_heads": 32,
+                   "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256})");
+    return file.fileName();
+}
+
+template <class Widget>
+Widget *named(QWidget &in, const QString &name)
+{
+    for (Widget *widget : in.findChildren<Widget *>()) {
+        if (widget->accessibleName() == name)
+            return widget;
+    }
+    return nullptr;
+}
+
+struct Sheet : WindowFixture {
+    Sheet()
+    {
+        QApplication::setActiveWindow(&window);
+        QTest::keyClick(&window, Qt::Key_N, Qt::ControlModifier);
+    }
+    NewPlanSheet &sheet() { return *window.newPlan(); }
+    bool isShown() { return window.newPlan() && window.newPlan()->isVisible(); }
+};
+
+} // namespace
+
+class NewPlanSheetTest : public QObject {
+    Q_OBJECT
+private slots:
+    void twoRegionsAndAnOwnModelByKeyboard()
+    {
+        Sheet f;
+        QVERIFY(f.isShown());
+        f.answers.config = config(f);
+        // The first region is ready to be typed over; Tab takes the first match.
+        QTRY_VERIFY(focus() && focus()->accessibleName() == "Region 1");
+        type("virginia aws");
+        press(Qt::Key_Tab);
+        type("h200");
+        press(Qt::Key_Tab);
+        type("6");
+        QVERIFY(tabTo("Add region"));
+        press(Qt::Key_Return);
+        QTRY_COMPARE(focus()->accessibleName(), QStringLiteral("Region 2"));
+        type("aws oregon");
+        press(Qt::Key_Return);
+        QVERIFY(tabTo("From config.json…"));
+        press(Qt::Key_Space);
+        QTRY_VERIFY(f.sheet().given().ownModel);
+        QTRY_VERIFY_WITH_TIMEOUT(named<QLabel>(f.sheet(), "Preview")->text().contains("per iteration"), 30000);
+        // 6 · 8 + 6 · 8 GPUs: the second region begins as a copy of the first.
+        QVERIFY2(named<QLabel>(f.sheet(), "Preview")->text().contains("96 GPUs"), qPrintable(named<QLabel>(f.sheet(), "Preview")->text()));
+        if (const QString to = qEnvironmentVariable("TRAINYARD_PICTURES"); !to.isEmpty()) {
+            f.window.grab().save(to + "/new-plan.png");
+            f.window.resize(1280, 720);
+            QTest::qWait(50);
+            f.window.grab().save(to + "/new-plan-1280.png");
+        }
+        press(Qt::Key_Return, Qt::ControlModifier);
+        QTRY_COMPARE_WITH_TIMEOUT(f.document.plan()->cluster.datacenters.size(), std::size_t(2), 30000);
+        const Plan &plan = *f.document.plan();
+        QCOMPARE(plan.cluster.datacenters[0].id, std::string("aws-us-east-1"));
+        QCOMPARE(plan.cluster.datacenters[1].id, std::string("aws-us-west-2"));
+        QCOMPARE(plan.cluster.datacenters[0].pools[0].gpu, std::string("h200-sxm-141gb"));
+        QCOMPARE(plan.cluster.wanLinks.size(), std::size_t(1));
+        QCOMPARE(plan.cluster.wanLinks[0].rttMs, 60.0);   // aws-us-east-1 – aws-us-west-2 in the catalogue
+        QCOMPARE(plan.workload.inlineModel->layers, 36);
+        QVERIFY(f.document.path().isEmpty());
+        QVERIFY(!f.document.isModified());
+        // The workbench shows it, and it runs.
+        QVERIFY(!f.isShown());
+        f.settle();
+        QVERIFY(f.bridge.evaluation()->feasible());
+    }
+    void escapeLeavesEverythingAsItWas()
+    {
+        Sheet f;
+        const PlanPtr before = f.document.plan();
+        type("tokyo");
+        press(Qt::Key_Escape);             // the matches first
+        QVERIFY(f.isShown());
+        press(Qt::Key_Escape);
+        QVERIFY(!f.isShown());
+        QCOMPARE(f.document.plan(), before);
+    }
+    void aNameOfOnesOwnIsASiteOfOnesOwn()
+    {
+        Sheet f;
+        type("Our lab");
+        auto *field = named<ChoiceField>(f.sheet(), "Region 1");
+        QVERIFY(field->list().isVisible());
+        // No region has both words: the only answer is the site.
+        QCOMPARE(field->list().count(), 1);
+        press(Qt::Key_Tab);
+        QCOMPARE(f.sheet().given().sites[0].region, std::string());
+        QCOMPARE(f.sheet().given().sites[0].name, QStringLiteral("Our lab"));
+    }
+    void arrowsAndPointerChooseOtherMatches()
+    {
+        Sheet f;
+        auto *field = named<ChoiceField>(f.sheet(), "Region 1");
+        type("tokyo");
+        QVERIFY(field->list().count() >= 3);   // one of each provider, and the site
+        press(Qt::Key_Down);
+        const QString second = field->list().item(1)->text();
+        press(Qt::Key_Return);
+        QCOMPARE(field->text(), second);
+        field->selectAll();
+        type("tokyo");
+        const QString first = field->list().item(0)->text();
+        QTest::mouseClick(field->list().viewport(), Qt::LeftButton, {}, field->list().visualItemRect(field->list().item(0)).center());
+        QCOMPARE(field->text(), first);
+        QVERIFY(!field->list().isVisible());
+    }
+    void theNewestGpusLeadTheList()
+    {
+        Sheet f;
+        auto *gpu = named<ChoiceField>(f.sheet(), "GPU type of region 1");
+        QTest::mouseClick(gpu, Qt::LeftButton);
+        QVERIFY(gpu->list().isVisible());
+        QVERIFY(gpu->list().item(0)->text().contains("300"));
+        QCOMPARE(gpu->list().count(), int(builtinCatalogue().gpus.size()));
+    }
+    void everyPairHasALinkWhoseFiguresCanBeTyped()
+    {
+        Sheet f;
+        for (int i = 0; i < 2; ++i) {
+            QVERIFY(tabTo("Add region"));
+            press(Qt::Key_Space);
+            type(i == 0 ? "aws ireland" : "aws frankfurt");
+            press(Qt::Key_Tab);
+        }
+        QVERIFY(tabTo(QStringLiteral("Bandwidth AWS Ireland – AWS Frankfurt")));
+        type("400");
+        QCOMPARE(f.sheet().given().links.size(), std::size_t(1));
+        const auto links = linksOf(f.sheet().given(), builtinCatalogue());
+        QCOMPARE(links.size(), std::size_t(3));
+        QCOMPARE(links[2].link.capacityGbps, 400.0);
+        QCOMPARE(links[2].link.rttMs, 21.0);   // published between the two
+    }
+    void aRegionCanBeLeftOutAgain()
+    {
+        Sheet f;
+        QVERIFY(tabTo("Add region"));
+        press(Qt::Key_Space);
+        QCOMPARE(f.sheet().given().sites.size(), std::size_t(2));
+        QVERIFY(tabTo("Leave region 2 out"));
+        press(Qt::Key_Space);
+        QCOMPARE(f.sheet().given().sites.size(), std::size_t(1));
+        QCOMPARE(focus()->accessibleName(), QStringLiteral("Region 1"));
+    }
+    void whatIsMissingIsSaidAndNothingIsCreated()
+    {
+        Sheet f;
+        QVERIFY(tabTo("Add region"));
+        press(Qt::Key_Space);
+        QVERIFY(named<QLabel>(f.sheet(), "Preview")->text().contains("Choose a region"));
+        const PlanPtr before = f.document.plan();
+        press(Qt::Key_Return, Qt::ControlModifier);
+        QTest::qWait(100);
+        QCOMPARE(f.document.plan(), before);
+    }
+    void aConfigDroppedOnTheSheetIsItsModelAndNotThatOfThePlanBehind()
+    {
+        Sheet f;
+        const PlanPtr before = f.document.plan();
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(config(f))});
+        QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&f.sheet(), &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent dropped(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&f.sheet(), &dropped);
+        QTRY_VERIFY(f.sheet().given().ownModel);
+        QCOMPARE(named<ChoiceField>(f.sheet(), "Model")->text(), QStringLiteral("our-model"));
+        QCOMPARE(f.document.plan(), before);
+    }
+    void theSheetFitsSmallWindows()
+    {
+        // 1280×720, and the 1024×640 that a scale of 1.25 leaves of it; the foot with Create is always in sight.
+        Sheet f;
+        for (int i = 0; i < 3; ++i) {
+            QVERIFY(tabTo("Add region"));
+            press(Qt::Key_Space);
+            type("aws tokyo");
+            press(Qt::Key_Tab);
+        }
+        for (const QSize size : {QSize(1280, 720), QSize(1024, 640)}) {
+            f.window.resize(size);
+            QTest::qWait(30);
+            QPushButton *create = nullptr;
+            for (auto *button : f.sheet().findChildren<QPushButton *>())
+                create = button->text() == "Create plan" ? button : create;
+            QVERIFY(create);
+            const QRect place(create->mapTo(&f.window, QPoint()), create->size());
+            QVERIFY(QRect(QPoint(), size).contains(place));
+            const auto *area = f.sheet().findChild<QScrollArea *>();
+            QVERIFY2(area->widget()->minimumSizeHint().width() <= area->viewport()->width(), qPrintable(QString::number(area->widget()->minimumSizeHint().width())));
+        }
+    }
+};
+
+QTEST_MAIN(NewPlanSheetTest)
+#include "tst_new_plan_sheet.moc"
