@@ -53,6 +53,16 @@ QString trainingText(const Plan &plan)
     return parts.join(QStringLiteral(", "));
 }
 
+/// Where GPUs would idle and why, of the first such place.
+QString idleText(const Evaluation &evaluation)
+{
+    if (evaluation.layout.idle.empty())
+        return {};
+    const IdleGpus &idle = evaluation.layout.idle.front();
+    const std::string &where = evaluation.plan->cluster.datacenters[std::size_t(idle.datacenter)].label();
+    return tr(" · %1 idle in %2: %3").arg(gpusText(idle.gpus), QString::fromStdString(where), QString::fromStdString(idle.reason));
+}
+
 } // namespace
 
 NewPlanPreview previewOf(const NewPlanAnswer &answer, const QString &missing, int gpus)
@@ -73,7 +83,7 @@ NewPlanPreview previewOf(const NewPlanAnswer &answer, const QString &missing, in
     if (best.metrics.tokensPerSecond)
         parts << tr("%1 tokens per second").arg(formatCount(*best.metrics.tokensPerSecond));
     parts << memoryText(best);
-    const QString how = trainingText(*best.plan);
+    const QString how = trainingText(*best.plan) + idleText(best);
     return {parts.join(QStringLiteral(" · ")), answer.isComplete ? tr("With %1").arg(how) : tr("With %1; trying more…").arg(how), best.feasible()};
 }
 

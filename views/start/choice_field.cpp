@@ -16,7 +16,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kIdRole = Qt::UserRole, kDetailRole = Qt::UserRole + 1;
-constexpr int kRowHeight = 26, kMostRows = 8, kMostMatches = 60;
+constexpr int kRowHeight = 26, kMostRows = 8, kMostMatches = 60, kArrowRoom = 14;
 
 class MatchDelegate : public QStyledItemDelegate {
 public:
@@ -58,6 +58,7 @@ bool containsWords(const QString &typed, const QString &text)
 ChoiceField::ChoiceField(std::vector<Choice> choices, QWidget *parent)
     : QLineEdit(parent), m_choices(std::move(choices)), m_list(new QListWidget(this))
 {
+    setTextMargins(0, 0, kArrowRoom, 0);
     m_list->hide();
     m_list->setFocusPolicy(Qt::NoFocus);
     m_list->setItemDelegate(new MatchDelegate(m_list));
@@ -214,6 +215,17 @@ void ChoiceField::mousePressEvent(QMouseEvent *event)
     QLineEdit::mousePressEvent(event);
     if (!m_list->isVisible())
         showMatches({});
+}
+
+void ChoiceField::paintEvent(QPaintEvent *event)
+{
+    QLineEdit::paintEvent(event);
+    // There is a list below, as below a combobox.
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(theme().textMuted, 1.3));
+    const QPointF tip(width() - kArrowRoom + 2.5, height() / 2.0 + 2);
+    painter.drawPolyline(QPolygonF{tip + QPointF(-3.5, -3.5), tip, tip + QPointF(3.5, -3.5)});
 }
 
 void ChoiceField::focusInEvent(QFocusEvent *event)

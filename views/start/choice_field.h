@@ -36,6 +36,7 @@ protected:
     bool event(QEvent *event) override;    // Tab takes the match before the focus moves on
     void keyPressEvent(QKeyEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
+    void paintEvent(QPaintEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
     void focusOutEvent(QFocusEvent *event) override;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/start/link_rows.h"
 
+#include "views/panels/text_line.h"
 #include "views/start/start_fields.h"
 
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 
@@ -26,17 +26,16 @@ LinkRows::LinkRows(QWidget *parent) : QWidget(parent), m_layout(new QVBoxLayout(
 LinkRows::Row LinkRows::newRow()
 {
     auto *widget = new QWidget(this);
-    Row row{widget, new QLabel(widget), new QLabel(widget), figureBox(0.1, 10000, 1, tr(" ms"), widget), figureBox(0.1, 1e6, 1, tr(" Gbps"), widget)};
+    Row row{widget, new TextLine({}, Ink::Text, widget), new TextLine({}, Ink::Muted, widget), figureBox(0.1, 10000, 1, tr(" ms"), widget), figureBox(0.1, 1e6, 1, tr(" Gbps"), widget)};
     auto *line = new QHBoxLayout(widget);
     line->setContentsMargins(0, 0, 0, 0);
     line->setSpacing(Theme::kGap);
     row.source->setFont(uiFont(-1));
-    row.source->setForegroundRole(QPalette::PlaceholderText);
     row.rtt->setFixedWidth(kFigureWidth);
     row.capacity->setFixedWidth(kFigureWidth);
     row.rtt->setToolTip(tr("Round trip"));
     row.capacity->setToolTip(tr("Bandwidth per direction, of all node pairs together"));
-    for (QLabel *label : {row.names, row.source})
+    for (TextLine *label : {row.names, row.source})
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     line->addWidget(row.names, 3);
     line->addWidget(row.rtt);

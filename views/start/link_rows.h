@@ -8,10 +8,11 @@
 #include <QWidget>
 
 class QDoubleSpinBox;
-class QLabel;
 class QVBoxLayout;
 
 namespace trainyard {
+
+class TextLine;
 
 class LinkRows : public QWidget {
     Q_OBJECT
@@ -27,7 +28,7 @@ signals:
 private:
     struct Row {
         QWidget *widget;
-        QLabel *names, *source;
+        TextLine *names, *source;
         QDoubleSpinBox *rtt, *capacity;
         int from = 0, to = 0;
     };

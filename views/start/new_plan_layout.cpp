@@ -7,7 +7,6 @@
 #include <QCoreApplication>
 #include <QFormLayout>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
@@ -17,7 +16,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostWidth = 1040, kEdge = 24;
+constexpr int kMostWidth = 1040, kEdge = 24, kFieldWidth = 340, kNumberWidth = 190;
 
 QString tr(const char *text)
 {
@@ -40,13 +39,12 @@ QVBoxLayout *column(QWidget *parent, int top, int bottom)
     return layout;
 }
 
-QLabel *muted(const QString &text, QWidget *parent)
+TextLine *muted(const QString &text, QWidget *parent)
 {
-    auto *label = new QLabel(text, parent);
-    label->setFont(uiFont(-1));
-    label->setForegroundRole(QPalette::PlaceholderText);
-    label->setWordWrap(true);
-    return label;
+    auto *line = new TextLine(text, Ink::Muted, parent);
+    line->setFont(uiFont(-1));
+    line->setWrapped(true);
+    return line;
 }
 
 void layOutWorkload(QVBoxLayout &body, const SheetParts &parts, QWidget *parent)
@@ -60,7 +58,9 @@ void layOutWorkload(QVBoxLayout &body, const SheetParts &parts, QWidget *parent)
     form->setHorizontalSpacing(Theme::kPad);
     form->setVerticalSpacing(6);
     form->setFieldGrowthPolicy(QFormLayout::FieldsStayAtSizeHint);
-    parts.model->setMinimumWidth(320);
+    parts.model->setMinimumWidth(kFieldWidth);
+    parts.sequence->setFixedWidth(kNumberWidth);
+    parts.batch->setFixedWidth(kNumberWidth);
     form->addRow(tr("Model"), model);
     form->addRow(tr("Sequence length"), parts.sequence);
     form->addRow(tr("Global batch"), parts.batch);
@@ -77,7 +77,7 @@ void layOutSheet(QWidget &sheet, const SheetParts &parts)
 
     auto *content = new QWidget;
     QVBoxLayout *body = column(content, 18, 12);
-    auto *title = new QLabel(tr("New plan"), content);
+    auto *title = new TextLine(tr("New plan"), Ink::Text, content);
     title->setFont(uiFont(5, QFont::DemiBold));
     body->addWidget(title);
     body->addWidget(muted(tr("Say where the GPUs are and what they train. Everything can be changed later; links and degrees of parallelism come by themselves."), content));
@@ -113,10 +113,9 @@ void layOutSheet(QWidget &sheet, const SheetParts &parts)
     auto *words = new QVBoxLayout;
     words->setSpacing(2);
     parts.preview->setFont(uiFont(0, QFont::DemiBold));
-    parts.preview->setWordWrap(true);
+    parts.preview->setWrapped(true);
     parts.details->setFont(uiFont(-1));
-    parts.details->setForegroundRole(QPalette::PlaceholderText);
-    parts.details->setWordWrap(true);
+    parts.details->setWrapped(true);
     words->addWidget(parts.preview);
     words->addWidget(parts.details);
     line->addLayout(words, 1);

@@ -5,7 +5,6 @@
 #include <QRect>
 
 class QBoxLayout;
-class QLabel;
 class QPainter;
 class QPushButton;
 class QVBoxLayout;
@@ -13,12 +12,14 @@ class QWidget;
 
 namespace trainyard {
 
+class TextLine;
+
 struct SheetParts {
     QVBoxLayout *sites;
     QWidget *links, *linkSection;          // the section holds the links, and hides where there are none
     QWidget *model, *sequence, *batch;
     QPushButton *addSite, *config, *cancel, *create;
-    QLabel *preview, *details;
+    TextLine *preview, *details;
 };
 
 void layOutSheet(QWidget &sheet, const SheetParts &parts);

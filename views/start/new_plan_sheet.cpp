@@ -3,6 +3,7 @@
 
 #include "models/config_model.h"
 #include "models/text/new_plan_text.h"
+#include "views/panels/text_line.h"
 #include "views/start/choice_field.h"
 #include "views/start/link_rows.h"
 #include "views/start/new_plan_layout.h"
@@ -11,7 +12,6 @@
 
 #include <QDropEvent>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QMimeData>
 #include <QPainter>
 #include <QPushButton>
@@ -49,8 +49,8 @@ NewPlanSheet::NewPlanSheet(const Catalogue &catalogue, QWidget *parent)
     : QWidget(parent), m_catalogue(catalogue), m_sites(new QVBoxLayout), m_links(new LinkRows(this)), m_linkSection(new QWidget(this)),
       m_model(new ChoiceField(modelChoices(catalogue), this)), m_sequence(countBox(1, 100'000'000, this)), m_batch(countBox(1, 100'000'000, this)),
       m_addSite(new QPushButton(tr("&Add region"), this)), m_config(new QPushButton(tr("From &config.json…"), this)),
-      m_cancel(new QPushButton(tr("Cancel"), this)), m_create(new QPushButton(tr("Create plan"), this)), m_preview(new QLabel(this)),
-      m_details(new QLabel(this)), m_search(catalogue)
+      m_cancel(new QPushButton(tr("Cancel"), this)), m_create(new QPushButton(tr("Create plan"), this)), m_preview(new TextLine({}, Ink::Text, this)),
+      m_details(new TextLine({}, Ink::Muted, this)), m_search(catalogue)
 {
     setAccessibleName(tr("New plan"));
     setAcceptDrops(true);
@@ -199,9 +199,7 @@ void NewPlanSheet::showPreview()
     const NewPlanPreview preview = previewOf(m_search.answer(), missing, gpusOf(m_given));
     m_preview->setText(preview.line);
     m_details->setText(m_isCreating ? tr("Creating…") : preview.details);
-    QPalette ink = palette();
-    ink.setColor(QPalette::WindowText, preview.fits && m_configFault.isEmpty() ? theme().text : theme().bad);
-    m_preview->setPalette(ink);
+    m_preview->setInk(preview.fits && m_configFault.isEmpty() ? Ink::Text : Ink::Bad);
 }
 
 void NewPlanSheet::useConfig(const QString &path)

@@ -13,7 +13,6 @@
 
 #include <functional>
 
-class QLabel;
 class QPushButton;
 class QSpinBox;
 class QVBoxLayout;
@@ -23,6 +22,7 @@ namespace trainyard {
 class ChoiceField;
 class LinkRows;
 class SiteRow;
+class TextLine;
 
 class NewPlanSheet : public QWidget {
     Q_OBJECT
@@ -69,7 +69,7 @@ private:
     ChoiceField *m_model;
     QSpinBox *m_sequence, *m_batch;
     QPushButton *m_addSite, *m_config, *m_cancel, *m_create;
-    QLabel *m_preview, *m_details;
+    TextLine *m_preview, *m_details;
     QTimer m_patience;                     // how long Create waits for a better split
     bool m_isCreating = false;
     NewPlanSearch m_search;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/start/site_row.h"
 
-#include "models/text/format.h"
+#include "views/panels/text_line.h"
 #include "views/start/choice_field.h"
 #include "views/start/start_fields.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLocale>
 #include <QSpinBox>
 #include <QToolButton>
@@ -36,7 +35,7 @@ std::vector<Choice> gpuChoices(const Catalogue &catalogue)
 SiteRow::SiteRow(const Catalogue &catalogue, const NewSite &site, QWidget *parent)
     : QWidget(parent), m_catalogue(catalogue), m_site(site), m_region(new ChoiceField(regionChoices(catalogue), this)),
       m_gpu(new ChoiceField(gpuChoices(catalogue), this)), m_nodes(countBox(1, 1'000'000, this)), m_perNode(countBox(1, 1024, this)),
-      m_count(new QLabel(this)), m_remove(new QToolButton(this))
+      m_count(new TextLine({}, Ink::Muted, this)), m_remove(new QToolButton(this))
 {
     m_region->setFreeText(tr("Own site “%1”"));
     m_region->setPlaceholderText(tr("Region, or a name of your own"));
@@ -46,11 +45,11 @@ SiteRow::SiteRow(const Catalogue &catalogue, const NewSite &site, QWidget *paren
     m_perNode->setValue(site.gpusPerNode);
     m_nodes->setFixedWidth(kCountWidth);
     m_perNode->setFixedWidth(kCountWidth);
-    m_count->setMinimumWidth(m_count->fontMetrics().horizontalAdvance(QStringLiteral("= 100,000 GPUs")));
+    m_count->setFixedWidth(m_count->fontMetrics().horizontalAdvance(QStringLiteral("= 100,000 GPUs")));
     m_remove->setText(QStringLiteral("×"));
     m_remove->setToolTip(tr("Leave this region out"));
     m_remove->setProperty("isFlat", true);
-    auto *times = new QLabel(QStringLiteral("×"), this);
+    auto *times = new TextLine(QStringLiteral("×"), Ink::Muted, this);
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(Theme::kGap);

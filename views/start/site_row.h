@@ -6,13 +6,13 @@
 
 #include <QWidget>
 
-class QLabel;
 class QSpinBox;
 class QToolButton;
 
 namespace trainyard {
 
 class ChoiceField;
+class TextLine;
 
 class SiteRow : public QWidget {
     Q_OBJECT
@@ -37,7 +37,7 @@ private:
     NewSite m_site;
     ChoiceField *m_region, *m_gpu;
     QSpinBox *m_nodes, *m_perNode;
-    QLabel *m_count;
+    TextLine *m_count;
     QToolButton *m_remove;
 };
 

@@ -2,13 +2,13 @@
 // A new plan on one sheet, as someone makes it who has only the keyboard: what is typed goes to whatever has the focus.
 #include "window_fixture.h"
 
+#include "views/panels/text_line.h"
 #include "views/start/choice_field.h"
 #include "views/start/new_plan_sheet.h"
 
 #include <QDir>
 #include <QDropEvent>
 #include <QFile>
-#include <QLabel>
 #include <QListWidget>
 #include <QMimeData>
 #include <QPushButton>
@@ -103,9 +103,9 @@ private slots:
         QVERIFY(tabTo("From config.json…"));
         press(Qt::Key_Space);
         QTRY_VERIFY(f.sheet().given().ownModel);
-        QTRY_VERIFY_WITH_TIMEOUT(named<QLabel>(f.sheet(), "Preview")->text().contains("per iteration"), 30000);
+        QTRY_VERIFY_WITH_TIMEOUT(named<TextLine>(f.sheet(), "Preview")->text().contains("per iteration"), 30000);
         // 6 · 8 + 6 · 8 GPUs: the second region begins as a copy of the first.
-        QVERIFY2(named<QLabel>(f.sheet(), "Preview")->text().contains("96 GPUs"), qPrintable(named<QLabel>(f.sheet(), "Preview")->text()));
+        QVERIFY2(named<TextLine>(f.sheet(), "Preview")->text().contains("96 GPUs"), qPrintable(named<TextLine>(f.sheet(), "Preview")->text()));
         if (const QString to = qEnvironmentVariable("TRAINYARD_PICTURES"); !to.isEmpty()) {
             f.window.grab().save(to + "/new-plan.png");
             f.window.resize(1280, 720);
@@ -210,7 +210,7 @@ private slots:
         Sheet f;
         QVERIFY(tabTo("Add region"));
         press(Qt::Key_Space);
-        QVERIFY(named<QLabel>(f.sheet(), "Preview")->text().contains("Choose a region"));
+        QVERIFY(named<TextLine>(f.sheet(), "Preview")->text().contains("Choose a region"));
         const PlanPtr before = f.document.plan();
         press(Qt::Key_Return, Qt::ControlModifier);
         QTest::qWait(100);
