@@ -14,7 +14,7 @@ namespace trainyard::markup {
 [[nodiscard]] std::string escaped(std::string_view text);
 /// A coordinate with at most two decimals, in any locale with a point.
 [[nodiscard]] std::string coordinate(double value);
-/// "k-forward", "k-gradient-reduce": the style class of a kind of work.
+/// "k-forward", "k-gradient-sync": the style class of a kind of work.
 [[nodiscard]] std::string workClass(WorkKind kind);
 /// <rect> with a style class and, where it is not empty, a tooltip.
 [[nodiscard]] std::string rect(double x, double y, double width, double height, std::string_view styleClass,

@@ -38,7 +38,7 @@ svg .grid { stroke: var(--grid); } svg .track { fill: var(--idle); } svg .limit 
 .k-forward-and-backward { fill: #4d6cd9; }
 .k-weight-gradient { fill: #8fa8d8; } .k-recompute { fill: #8a929e; } .k-pipeline-transfer, .b-pipeline { fill: #f0c862; }
 .k-wan-transfer, .b-wan, .m-activations { fill: #e69f00; } .k-collective, .b-tensor { fill: #9b7fd1; } .b-context { fill: #b79fe0; } .b-expert { fill: #6f56a8; }
-.k-gradient-reduce, .b-data, .m-optimizer { fill: #cc79a7; } .k-parameter-gather { fill: #dda9c6; } .k-optimizer, .b-optimizer { fill: #d55e00; }
+.k-gradient-sync, .b-data, .m-optimizer { fill: #cc79a7; } .k-parameter-gather { fill: #dda9c6; } .k-optimizer, .b-optimizer { fill: #d55e00; }
 .k-offload-store, .b-offload { fill: #b5a642; } .k-offload-load { fill: #f0e442; } .k-prefill { fill: #009e73; } .k-overhead, .b-overhead, .m-buffers { fill: #6c7683; } .b-bubble { fill: #aab2bd; }
 .k-gradients-to-host { fill: #b05a8c; } .k-states-to-host { fill: #9c8a2e; } .k-drive-read { fill: #62b3ad; } .k-drive-write { fill: #2c7d78; }
 .k-cpu-optimizer { fill: #b0521c; } .k-gpu-optimizer { fill: #f29a5c; } .k-states-to-gpu { fill: #d6c53c; } .k-weights-to-gpu { fill: #cf9ade; }

@@ -15,7 +15,7 @@ const char *toString(WorkKind kind)
     case WorkKind::PipelineTransfer: return "pipeline transfer";
     case WorkKind::WanTransfer: return "WAN transfer";
     case WorkKind::Collective: return "collective";
-    case WorkKind::GradientReduce: return "gradient reduce";
+    case WorkKind::GradientReduce: return "gradient sync";
     case WorkKind::ParameterGather: return "parameter gather";
     case WorkKind::Optimizer: return "optimizer";
     case WorkKind::OffloadStore: return "offload store";

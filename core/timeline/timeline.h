@@ -23,7 +23,7 @@ enum class WorkKind : std::uint8_t {
 };
 inline constexpr int kWorkKindCount = 24;
 
-/// "forward", "gradient reduce" …: the name that tables, legends and exports show.
+/// "forward", "gradient sync" …: the name that tables, legends and exports show.
 [[nodiscard]] const char *toString(WorkKind kind);
 /// Work that keeps the GPU's compute units busy for training (recompute included, prefill not).
 [[nodiscard]] bool isTrainingCompute(WorkKind kind);

@@ -108,6 +108,13 @@ EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus 
     return text;
 }
 
+EffectText blockedText(const std::vector<Alternative> &alternatives)
+{
+    const bool canChange = std::ranges::any_of(alternatives, [](const Alternative &a) { return !a.isCurrent && a.plan; });
+    const bool isMeasured = std::ranges::any_of(alternatives, [](const Alternative &a) { return a.blockedBecause.starts_with(kMeasured); });
+    return !canChange && isMeasured ? EffectText{QObject::tr("measured"), Ink::Faint} : EffectText{};
+}
+
 EffectText utilizationText(const Effect &effect, std::optional<double> utilizationNow)
 {
     if (!effect.iterationTime || !effect.feasible || !effect.utilization || !utilizationNow)

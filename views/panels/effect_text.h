@@ -24,6 +24,8 @@ enum class EffectFocus { Time, Memory, Utilization };
 /// Of a switch, against the plan of the table. Bytes are told where the switch is about memory, and everywhere as long as the
 /// plan does not fit: then "✓" marks what makes it fit, "✕" what does not.
 [[nodiscard]] EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus focus);
+/// Of a switch that has no other value to choose: "measured" where the plan brings stage times of its own; else empty.
+[[nodiscard]] EffectText blockedText(const std::vector<Alternative> &alternatives);
 /// Of what fills idle time: "+47 pt use", the points of GPU utilization that it adds.
 [[nodiscard]] EffectText utilizationText(const Effect &effect, std::optional<double> utilizationNow);
 /// The whole story, for a tooltip: "Iteration 11.8 s → 11.6 s. Because: bubble 3.10 → 2.90 s. Fullest GPU 71 of 80 GB."

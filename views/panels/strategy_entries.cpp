@@ -36,7 +36,7 @@ const NumberField kRank{QT_TR_NOOP(" of each matrix"), 1, 1e6, 0, [](const Plan 
 const StrategyEntry kEntries[] = {
     {QT_TR_NOOP("Parallelism"), "tensor", QT_TR_NOOP("Tensor"), QT_TR_NOOP("GPUs of one node that share every layer's matrix products.")},
     {nullptr, "pipeline", QT_TR_NOOP("Pipeline"), QT_TR_NOOP("Stages into which the layers are cut; micro-batches flow through them.")},
-    {nullptr, "data", QT_TR_NOOP("Data"), QT_TR_NOOP("Replicas of the whole pipeline. Auto: as many as the placement can seat.")},
+    {nullptr, "data", QT_TR_NOOP("Data"), QT_TR_NOOP("Replicas of the whole pipeline. Auto: as many as can be placed.")},
     {nullptr, "context", QT_TR_NOOP("Context"), QT_TR_NOOP("GPUs that share one long sequence.")},
     {nullptr, "expert", QT_TR_NOOP("Expert"), QT_TR_NOOP("GPUs over which the experts of a layer are spread.")},
     {nullptr, "sequence_parallel", QT_TR_NOOP("Sequence parallel"), QT_TR_NOOP("Splits norms and dropout along the sequence within the tensor-parallel group: less activation memory at equal traffic."), Control::Switch},

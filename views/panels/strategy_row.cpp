@@ -188,8 +188,10 @@ void StrategyRow::showEffect(const EffectTable *effects)
             best = known;
     }
     if (!best) {
-        m_effect->setText({});
-        m_effect->setToolTip({});
+        const EffectText blocked = blockedText(m_alternatives);
+        m_effect->setText(blocked.text);
+        m_effect->setInk(blocked.ink);
+        m_effect->setToolTip(blocked.text.isEmpty() ? QString() : m_list ? m_list->toolTip() : m_switch->toolTip());
         return;
     }
     const EffectText shown = words(*best, *effects);

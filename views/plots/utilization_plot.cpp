@@ -38,7 +38,7 @@ QString UtilizationPlot::emptyText() const
 {
     if (!evaluation())
         return tr("Not evaluated yet");
-    return evaluation()->timeline.isEmpty() ? tr("Nothing runs: the plan has no place for its stages") : QString();
+    return evaluation()->timeline.isEmpty() ? tr("Nothing runs: the plan could not be placed") : QString();
 }
 
 void UtilizationPlot::draw(QCustomPlot &plot)
