@@ -3,6 +3,7 @@
 
 #include "views/cluster/node_shape.h"
 #include "views/theme/theme.h"
+#include "views/theme/turn_colors.h"
 
 #include <QFontMetricsF>
 #include <QLocale>
@@ -86,6 +87,7 @@ void paintNodes(QPainter &painter, const MapScene &scene, const IslandScene &isl
 {
     Batch batch;
     std::vector<QRectF> frames;
+    const QRectF seen = layout.shown.adjusted(-Theme::kPad, 0, Theme::kPad, Theme::kPad);   // of a zoomed map a part
     for (const PoolSlots &locations : group.pools) {
         const PoolScene &pool = island.pools[std::size_t(locations.pool)];
         const NodeShape shape = nodeShape(layout.detail, place.unit, pool.gpusPerNode);
@@ -93,6 +95,10 @@ void paintNodes(QPainter &painter, const MapScene &scene, const IslandScene &isl
             const int slot = locations.firstSlot + node;
             const QPointF at(group.grid.left() + (slot % group.columns) * (group.node.width() + group.gap),
                              group.grid.top() + (slot / group.columns) * (group.node.height() + group.gap));
+            if (at.y() > seen.bottom())
+                break;
+            if (!seen.intersects({at, shape.size}))
+                continue;
             if (layout.detail == MapDetail::Nodes) {
                 addNode(batch, pool, node, {at, shape.size});
             } else {
@@ -129,23 +135,26 @@ std::vector<StageCount> countStages(const IslandScene &island, const GroupLayout
 
 void paintBar(QPainter &painter, const MapScene &scene, const IslandScene &island, const GroupLayout &group, bool stale)
 {
+    struct Label { QRectF part; QString text; QColor ink; };
     Batch batch;
-    std::vector<std::pair<QRectF, QString>> labels;
+    std::vector<Label> labels;
     const double perGpu = group.grid.width() / std::max(1, group.gpus);
     double x = group.grid.left();
     for (const StageCount &count : countStages(island, group)) {
         const QRectF part(x, group.grid.top(), std::max(1.0, count.gpus * perGpu - 1), group.grid.height());
         batch.add(count.stage, part);
         if (count.stage >= 0)
-            labels.emplace_back(part, QStringLiteral("%1").arg(QLocale(QLocale::English).toString(count.gpus)));
+            labels.push_back({part, QLocale(QLocale::English).toString(count.gpus), inkOn(cellColour(count.stage, scene.stages, false))});
         x += count.gpus * perGpu;
     }
     batch.paint(painter, scene.stages, stale);
     painter.setFont(uiFont(-2, QFont::DemiBold));
-    painter.setPen(QColor(0x10151c));
-    for (const auto &[part, label] : labels) {
-        if (QFontMetricsF(painter.font()).horizontalAdvance(label) + 6 <= part.width())
-            painter.drawText(part, Qt::AlignCenter, label);
+    const QFontMetricsF metrics(painter.font());
+    for (const Label &label : labels) {
+        if (metrics.horizontalAdvance(label.text) + 6 > label.part.width() || metrics.height() > label.part.height() + 1)
+            continue;
+        painter.setPen(label.ink);
+        painter.drawText(label.part, Qt::AlignCenter, label.text);
     }
 }
 
@@ -154,26 +163,56 @@ struct Chip {
     QString text;
 };
 
-/// "5 · 1,024" on the cells of each stage; none at all where they would crowd each other.
-std::vector<Chip> stageChips(const QFontMetricsF &metrics, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
+struct Band { int stage = 0, gpus = 0, largest = 0; double top = 0, bottom = 0; };
+
+/// Rows of cells by stage: how many GPUs, and where most of them lie.
+std::vector<Band> stageBands(const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
 {
-    std::vector<Chip> chips;
-    const double used = std::min(group.grid.width(), group.columns * (group.node.width() + group.gap));
+    std::vector<Band> bands;
     for (const PoolSlots &locations : group.pools) {
         const PoolScene &pool = island.pools[std::size_t(locations.pool)];
         const int perNode = std::max(1, pool.gpusPerNode);
         for (const GpuRun &run : pool.runs) {
-            const QRectF top = nodeRect(layout, islandIndex, locations.pool, run.firstGpu / perNode);
-            const QRectF bottom = nodeRect(layout, islandIndex, locations.pool, (run.firstGpu + run.gpus - 1) / perNode);
-            const QString text = QStringLiteral("%1 · %2").arg(run.stage + 1).arg(QLocale(QLocale::English).toString(run.gpus));
-            const double width = metrics.horizontalAdvance(text) + 10, height = metrics.height();
-            const QRectF chip(std::round(group.grid.left() + (used - width) / 2), std::round((top.top() + bottom.bottom() - height) / 2), width, height);
-            if (width > used || bottom.bottom() - top.top() < height + 4 || (!chips.empty() && chips.back().rect.intersects(chip.adjusted(0, -3, 0, 3))))
-                return {};
-            chips.push_back({chip, text});
+            auto band = std::ranges::find(bands, run.stage, &Band::stage);
+            if (band == bands.end())
+                band = bands.insert(bands.end(), Band{run.stage});
+            band->gpus += run.gpus;
+            if (run.gpus <= band->largest)
+                continue;
+            band->largest = run.gpus;
+            band->top = nodeRect(layout, islandIndex, locations.pool, run.firstGpu / perNode).top();
+            band->bottom = nodeRect(layout, islandIndex, locations.pool, (run.firstGpu + run.gpus - 1) / perNode).bottom();
         }
     }
-    return chips;
+    return bands;
+}
+
+/// "stage 5 · 1,024" on the cells of each stage, in as many columns as keep them apart; none where they would crowd each other.
+std::vector<Chip> stageChips(const QFontMetricsF &metrics, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
+{
+    constexpr double leastBand = 5;
+    const std::vector<Band> bands = stageBands(island, layout, islandIndex, group);
+    const double used = std::min(group.grid.width(), group.columns * (group.node.width() + group.gap)), height = metrics.height();
+    for (const bool isLong : {true, false}) {
+        for (int columns = 1; columns <= 4; ++columns) {
+            std::vector<Chip> chips;
+            bool fits = true;
+            for (std::size_t b = 0; b < bands.size() && fits; ++b) {
+                const QString count = QLocale(QLocale::English).toString(bands[b].gpus);
+                const QString text = (isLong ? QStringLiteral("stage %1 · %2") : QStringLiteral("%1 · %2")).arg(bands[b].stage + 1).arg(count);
+                const double width = metrics.horizontalAdvance(text) + 10, middle = (bands[b].top + bands[b].bottom) / 2;
+                const double centre = group.grid.left() + used * (double(b % std::size_t(columns)) + 0.5) / columns;
+                const double top = std::clamp(std::round(middle - height / 2), group.grid.top(), std::max(group.grid.top(), group.grid.bottom() - height));
+                const QRectF chip(std::round(centre - width / 2), top, width, height);
+                fits = width + 6 <= used / columns && bands[b].bottom - bands[b].top >= leastBand
+                    && std::ranges::none_of(chips, [&](const Chip &other) { return other.rect.intersects(chip.adjusted(0, -2, 0, 2)); });
+                chips.push_back({chip, text});
+            }
+            if (fits)
+                return chips;
+        }
+    }
+    return {};
 }
 
 void paintStageChips(QPainter &painter, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
@@ -202,7 +241,7 @@ QColor cellColour(int stage, int stages, bool stale)
 void paintGroup(QPainter &painter, const MapScene &scene, const IslandScene &island, const MapLayout &layout,
                 const IslandLayout &place, const GroupLayout &group, bool stale)
 {
-    if (layout.detail == MapDetail::Bars) {
+    if (isBars(layout.detail)) {
         paintBar(painter, scene, island, group, stale);
         return;
     }

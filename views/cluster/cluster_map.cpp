@@ -2,21 +2,21 @@
 #include "views/cluster/cluster_map.h"
 
 #include "views/cluster/amount_popup.h"
+#include "views/cluster/editors/form_popover.h"
 #include "views/cluster/header_painter.h"
+#include "views/cluster/link_painter.h"
 #include "views/cluster/map_focus.h"
-#include "views/cluster/map_grab.h"
 #include "views/cluster/map_menu.h"
 #include "views/cluster/map_painter.h"
-#include "views/cluster/overlay_painter.h"
 #include "views/theme/theme.h"
 
 #include <QAccessible>
 #include <QEvent>
 #include <QMenu>
-#include <QPainter>
 #include <QToolButton>
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
@@ -28,8 +28,9 @@ ClusterMap::ClusterMap(QWidget *parent)
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(QStringLiteral("Cluster map"));
+    grabGesture(Qt::PinchGesture);
     m_add->setText(QStringLiteral("Add"));
-    m_add->setAccessibleName(QStringLiteral("Add a datacenter or GPUs"));
+    m_add->setAccessibleName(QStringLiteral("Add a datacenter, GPUs or a link"));
     m_add->setPopupMode(QToolButton::InstantPopup);
     m_add->setToolButtonStyle(Qt::ToolButtonTextOnly);
     m_add->setAutoRaise(true);
@@ -51,6 +52,12 @@ ClusterMap::ClusterMap(QWidget *parent)
 
 ClusterMap::~ClusterMap() = default;
 
+namespace {
+
+constexpr std::size_t kMostLooseLabels = 6;   // among more lines only the one asked for is labelled
+
+} // namespace
+
 QSize ClusterMap::sizeHint() const { return {900, 280}; }
 QSize ClusterMap::minimumSizeHint() const { return {360, 150}; }
 
@@ -65,11 +72,12 @@ void ClusterMap::setPlan(PlanPtr plan)
             m_evaluation = m_preview.evaluation();
         m_preview.clear();                 // came true: nothing to cancel
     }
+    closeEditor(false);                    // its figures are of the plan before
     if (!sameShape || m_gesture.isCarrying() || m_preview.edit())
         cancelGesture();                   // a candidate of the plan before would take its changes back
-    m_plan = std::move(plan);
+    const PlanPtr before = std::exchange(m_plan, std::move(plan));
     if (!sameShape) {
-        setSelection({});
+        keepSelection(before ? before->cluster : Cluster(), m_plan ? m_plan->cluster : Cluster());
         forgetHover();
         if (m_focus && (!m_plan || m_focus->island >= int(m_plan->cluster.datacenters.size())))
             m_focus.reset();
@@ -112,22 +120,76 @@ void ClusterMap::rebuild()
     relayout();
 }
 
+MapSpec ClusterMap::specOf(const MapScene &scene, const Plan &plan) const
+{
+    MapSpec spec = measureScene(scene, plan);
+    for (std::size_t i = 0; i < spec.islands.size(); ++i) {
+        if (const auto pin = m_pins.constFind(scene.islands[i].id); pin != m_pins.cend())
+            spec.islands[i].pinned = *pin;
+        else if (m_projection)
+            spec.islands[i].pinned = m_projection->centreOf(plan.cluster.datacenters[i]);
+        if (scene.islands[i].id == m_held)
+            spec.held = int(i);
+    }
+    return spec;
+}
+
 void ClusterMap::relayout()
 {
-    if (m_plan) {
-        MapSpec spec = measureScene(m_scene, *m_plan);
-        for (std::size_t i = 0; i < spec.islands.size(); ++i) {
-            if (const auto pin = m_pins.constFind(m_scene.islands[i].id); pin != m_pins.cend())
-                spec.islands[i].pinned = *pin;
-            else if (m_projection)
-                spec.islands[i].pinned = m_projection->centreOf(m_plan->cluster.datacenters[i]);
-        }
-        m_layout = layOutMap(spec, mapArea());
-    } else {
-        m_layout = MapLayout();
-        m_layout.area = mapArea();
-    }
+    MapSpec spec = m_plan ? specOf(m_scene, *m_plan) : MapSpec();
+    const QRectF area = mapArea();
+    // What there is to say is known with the first evaluation: from then on nothing moves without need.
+    const bool isFirst = m_isProvisional && m_evaluation;
+    m_isProvisional = !m_evaluation;
+    if (m_fit.area != area || isFirst)
+        m_fit = layOutMap(spec, area);
+    else if (spec != m_spec)
+        m_fit = relayOutMap(spec, m_fit);
+    m_spec = std::move(spec);
+    m_layout = m_view.isZoomed() ? zoomMap(m_spec, m_fit, m_view.ground(area)) : m_fit;
+    m_loose.clear();
+    showLooseLinks();
     showPreview();
+}
+
+/// Links that carry nothing show while the pointer, the focus or the selection is on them or on one of their ends.
+void ClusterMap::showLooseLinks()
+{
+    std::vector<int> shown;
+    int asked = -1;
+    const auto ask = [&](int link) {
+        asked = link;
+        if (link >= 0 && link < int(m_scene.links.size()) && !m_scene.links[std::size_t(link)].isResting && std::ranges::find(shown, link) == shown.end())
+            shown.push_back(link);
+    };
+    const auto askAll = [&](int island) {
+        for (int l = 0; island >= 0 && l < int(m_scene.links.size()); ++l) {
+            if (m_scene.links[std::size_t(l)].a == island || m_scene.links[std::size_t(l)].b == island)
+                ask(l);
+        }
+        asked = -1;
+    };
+    const bool isFocused = hasFocus() && m_keyboard && m_focus;
+    if (m_gesture.mode() == MapGesture::Mode::Idle || m_gesture.mode() == MapGesture::Mode::Pressed)
+        askAll(m_hoverHit.island);
+    for (const MapItem &item : m_selection)
+        item.kind == MapItem::Kind::Link ? ask(item.link) : askAll(item.kind == MapItem::Kind::Island ? item.island : -1);
+    if (isFocused)
+        m_focus->kind == MapItem::Kind::Link ? ask(m_focus->link) : askAll(m_focus->kind == MapItem::Kind::Island ? m_focus->island : -1);
+    if (m_hoverHit.link >= 0)
+        ask(m_hoverHit.link);
+    if (shown == m_loose)
+        return;
+    for (const int link : m_loose)
+        m_layout.links[std::size_t(link)] = {};
+    const MapFonts fonts;
+    for (const int link : shown) {
+        const LinkScene &scene = m_scene.links[std::size_t(link)];
+        const bool isLabelled = link == asked || shown.size() <= kMostLooseLabels;
+        showLink(isLabelled ? measureLink(fonts, scene) : LinkSpec{scene.a, scene.b, {}, {}, {}, false}, link, m_layout);
+    }
+    m_loose = std::move(shown);
+    update();
 }
 
 void ClusterMap::showPreview()
@@ -138,7 +200,7 @@ void ClusterMap::showPreview()
     if (m_preview.edit() && isKnown) {
         const Plan &next = *m_preview.edit()->next;
         m_previewScene = buildScene(next, m_preview.evaluation() ? m_preview.evaluation().get() : m_evaluation.get());
-        m_previewLayout = refillMap(measureScene(*m_previewScene, next), m_layout);
+        m_previewLayout = refillMap(specOf(*m_previewScene, next), m_layout);
     }
     if (m_popup->isVisible())
         m_popup->setVerdict(m_preview.verdict(m_evaluation.get()), m_preview.verdictColour(m_evaluation.get()));
@@ -149,121 +211,6 @@ void ClusterMap::showPreview()
 QRectF ClusterMap::mapArea() const
 {
     return QRectF(rect()).adjusted(Theme::kPad, headerHeight(), -Theme::kPad, -Theme::kPad);
-}
-
-QString ClusterMap::hint() const
-{
-    switch (m_gesture.mode()) {
-    case MapGesture::Mode::Carrying: return QStringLiteral("drop on a datacenter · wheel: how many · Esc puts them back");
-    case MapGesture::Mode::KeyCarrying: return QStringLiteral("arrows: where to · + −: how many · Enter drops · Esc cancels");
-    case MapGesture::Mode::Nudging:
-        return m_preview.edit() ? QStringLiteral("round trips follow the distance · Shift: only the picture · Esc puts it back")
-                                : QStringLiteral("only the picture moves · Esc puts it back");
-    case MapGesture::Mode::Linking: return QStringLiteral("drop on another datacenter to link the two");
-    default: break;
-    }
-    if (hasFocus() && m_focus && m_keyboard)
-        return spokenName(m_scene, *m_focus) + QStringLiteral(" · Space picks up");
-    return m_scene.gpus > 0 && m_scene.islands.size() > 1 ? grabHint(m_scene, m_layout) : QString();
-}
-
-MapOverlay ClusterMap::overlay() const
-{
-    MapOverlay overlay;
-    const bool carrying = m_gesture.isCarrying();
-    overlay.selection = carrying && m_previewScene ? MapSelection() : m_selection;
-    if (carrying) {
-        const int target = m_gesture.target();
-        if (m_preview.edit())
-            overlay.target = target;
-        if (m_gesture.mode() != MapGesture::Mode::Asking)
-            overlay.ghost = ghost();
-    } else if (m_gesture.mode() == MapGesture::Mode::Banding) {
-        overlay.band = m_gesture.band();
-    } else if (m_gesture.mode() == MapGesture::Mode::Nudging && m_preview.edit()) {
-        overlay.card = {m_preview.edit()->text, m_preview.verdict(m_evaluation.get())};
-        const int island = m_gesture.origin().island;   // its lower edge: the links whose round trips change lie higher
-        const QRectF frame = m_layout.islands[std::size_t(island)].frame;
-        overlay.cardAt = frame.bottomLeft() - QPointF(0, 48);
-    } else if (m_gesture.mode() == MapGesture::Mode::Linking) {
-        overlay.newLink = {m_gesture.pressedAt(), m_gesture.at()};
-        overlay.target = m_gesture.target() == m_gesture.origin().island ? -1 : m_gesture.target();
-    } else if (m_gesture.mode() == MapGesture::Mode::Idle) {
-        overlay.hover = m_hover;
-        overlay.handles = m_hoverHit.island;
-        overlay.card = hoverCard();
-        if (!overlay.card.isEmpty())
-            overlay.cardAt = m_hoverAt;
-    }
-    if (hasFocus() && m_keyboard && m_gesture.mode() == MapGesture::Mode::Idle)
-        overlay.focus = m_focus;
-    return overlay;
-}
-
-QStringList ClusterMap::hoverCard() const
-{
-    if (!m_plan || m_popup->isVisible())
-        return {};
-    if (m_hoverHit.kind == MapHit::Kind::Link)
-        return linkCard(m_scene, *m_plan, m_evaluation.get(), m_hoverHit.link);
-    if (m_hoverHit.kind == MapHit::Kind::Gpu || m_hoverHit.kind == MapHit::Kind::Node)
-        return gpuCard(m_scene, m_hoverHit.island, m_hoverHit.pool, m_hoverHit.gpu);
-    return {};
-}
-
-MapGhost ClusterMap::ghost() const
-{
-    MapGhost ghost;
-    const Carry &carry = m_gesture.carry();
-    ghost.gpus = carry.gpus();
-    for (const GpuSelection &part : carry.what) {
-        const auto &stages = m_scene.islands[std::size_t(part.datacenter)].pools[std::size_t(part.pool)].stageOfGpu;
-        for (int g = part.firstGpu; g < part.firstGpu + part.gpus && g < int(stages.size()) && ghost.stages.size() < 64; ++g)
-            ghost.stages.push_back(stages[std::size_t(g)]);
-    }
-    if (carry.what.empty() && carry.island >= 0 && carry.island < int(m_scene.islands.size())) {
-        const auto &pools = m_scene.islands[std::size_t(carry.island)].pools;
-        for (auto pool = pools.rbegin(); pool != pools.rend(); ++pool) {
-            for (auto stage = pool->stageOfGpu.rbegin(); stage != pool->stageOfGpu.rend() && ghost.stages.size() < std::min<std::size_t>(64, std::size_t(carry.amount)); ++stage)
-                ghost.stages.push_back(*stage);
-        }
-    }
-    ghost.at = m_gesture.at();
-    const bool byKeyboard = m_gesture.mode() == MapGesture::Mode::KeyCarrying;
-    if (byKeyboard && m_gesture.target() >= 0 && m_gesture.target() < int(m_layout.islands.size())) {
-        const QRectF frame = m_layout.islands[std::size_t(m_gesture.target())].frame;
-        ghost.at = {frame.center().x() - 60, frame.bottom() - 18};
-    }
-    if (m_preview.edit()) {
-        ghost.card = {m_preview.edit()->text, m_preview.verdict(m_evaluation.get())};
-        ghost.verdict = m_preview.verdictColour(m_evaluation.get());
-    } else {
-        ghost.card = {carryText(carry, m_plan->cluster), byKeyboard ? QStringLiteral("arrows choose where") : QStringLiteral("drop on another datacenter")};
-        ghost.verdict = theme().textMuted;
-    }
-    return ghost;
-}
-
-void ClusterMap::paintEvent(QPaintEvent *)
-{
-    const bool preview = m_previewScene.has_value();
-    const MapScene &shown = preview ? *m_previewScene : m_scene;
-    const MapLayout &layout = preview ? m_previewLayout : m_layout;
-    if (!m_cacheValid || m_cache.size() != size() * devicePixelRatioF()) {
-        m_cache = QPixmap(size() * devicePixelRatioF());
-        m_cache.setDevicePixelRatio(devicePixelRatioF());
-        m_cache.fill(theme().panel);
-        QPainter painter(&m_cache);
-        if (m_scene.islands.empty())
-            paintEmptyMap(painter, QRectF(rect()));
-        else
-            paintMap(painter, shown, layout, m_stale && !preview);
-        m_cacheValid = true;
-    }
-    QPainter painter(this);
-    painter.drawPixmap(0, 0, m_cache);
-    paintHeader(painter, QRectF(Theme::kPad, 0, width() - 2 * Theme::kPad - m_add->width() - Theme::kGap, headerHeight()), shown.summary, hint());
-    paintOverlay(painter, shown, layout, overlay());
 }
 
 void ClusterMap::resizeEvent(QResizeEvent *)
@@ -285,14 +232,36 @@ void ClusterMap::setSelection(MapSelection selection)
     if (selection == m_selection)
         return;
     m_selection = std::move(selection);
+    showLooseLinks();
     update();
     emit selectionChanged();
+}
+
+/// Datacenters and links stay selected through an edit; GPUs have no identity of their own.
+void ClusterMap::keepSelection(const Cluster &before, const Cluster &after)
+{
+    MapSelection kept;
+    for (MapItem item : m_selection) {
+        if (item.kind == MapItem::Kind::Island && item.island >= 0 && item.island < int(before.datacenters.size())) {
+            item.island = after.indexOf(before.datacenters[std::size_t(item.island)].id);
+            if (item.island >= 0)
+                kept.push_back(item);
+        } else if (item.kind == MapItem::Kind::Link && item.link >= 0 && item.link < int(before.wanLinks.size())) {
+            const auto &ends = before.wanLinks[std::size_t(item.link)].between;
+            item.link = after.linkBetween(ends[0], ends[1]);
+            if (item.link >= 0)
+                kept.push_back(item);
+        }
+    }
+    setSelection(std::move(kept));
 }
 
 void ClusterMap::setFocusItem(std::optional<MapItem> item)
 {
     m_focus = item;
     m_keyboard = true;
+    showLooseLinks();
+    followFocus();
     setAccessibleDescription(item ? spokenName(m_scene, *item) : QString());
     QAccessibleEvent event(this, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&event);

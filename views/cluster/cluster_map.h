@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The cluster map: datacenters as islands, GPUs coloured by pipeline stage, WAN links; drag GPUs between datacenters with
 // the mouse or by keyboard, or a datacenter to another place, and see what the drop would do. It changes nothing: it hands edits out and shows the plan and
-// evaluation it is given. This class wires; geometry is map_layout, painting map_painter and overlay_painter, gestures
-// map_gesture. GUI thread. It paints its own header line, so the window adds no title.
+// evaluation it is given. This class wires; geometry is map_layout and map_view, painting map_painter and overlay_painter,
+// gestures map_gesture, forms editors/. GUI thread. It paints its own header line, so the window adds no title.
 
 #include "core/evaluate/evaluation.h"
 #include "core/plan/plan.h"
@@ -13,11 +13,14 @@
 #include "views/cluster/map_preview.h"
 #include "views/cluster/map_projection.h"
 #include "views/cluster/map_scene.h"
+#include "views/cluster/map_view.h"
 
 #include <QHash>
 #include <QPixmap>
+#include <QPointer>
 #include <QWidget>
 
+#include <functional>
 #include <optional>
 
 class QToolButton;
@@ -25,6 +28,7 @@ class QToolButton;
 namespace trainyard {
 
 class AmountPopup;
+class FormPopover;
 struct MapCommands;
 struct MapGhost;
 struct MapOverlay;
@@ -45,6 +49,9 @@ public:
     /// Committed plan's geometry, in widget coordinates, for tests and tours.
     [[nodiscard]] const MapLayout &mapLayout() const { return m_layout; }
     [[nodiscard]] const MapScene &scene() const { return m_scene; }
+    [[nodiscard]] const MapView &view() const { return m_view; }
+    /// The form that is open beside something on the map; null where none is.
+    [[nodiscard]] FormPopover *editor() const;
     [[nodiscard]] bool isDragging() const { return m_gesture.isActive(); }
 
     QSize sizeHint() const override;
@@ -53,12 +60,17 @@ public:
 public slots:
     void addDatacenter();
     void addPool(int datacenter, const std::string &gpu = {});
+    void addLink();                                            // its ends are chosen in the form
     void addLink(int from, int to);
     void edit(const trainyard::MapItem &item);
     void editSelection();
     void removeSelection();
     void cancelGesture();
     void resetPositions();                                     // forgets where islands were dragged to
+    void zoomIn();                                             // at the pointer where it is on the map, else at the middle
+    void zoomOut();
+    void fit();                                                // all of the map
+    void zoomToSelection();                                    // the selected or focused item; all of the map the second time
 
 signals:
     void editPreviewed(trainyard::PlanPtr next, QString text);
@@ -67,6 +79,7 @@ signals:
     void selectionChanged();
 
 protected:
+    bool event(QEvent *event) override;
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void changeEvent(QEvent *event) override;
@@ -85,10 +98,14 @@ protected:
 private:
     void rebuild();                                            // scene and layout after a change of data or size
     void relayout();
+    [[nodiscard]] MapSpec specOf(const MapScene &scene, const Plan &plan) const;
+    void showLooseLinks();                                     // those that only show while someone looks at them
+    void keepSelection(const Cluster &before, const Cluster &after);
     [[nodiscard]] QRectF mapArea() const;
     [[nodiscard]] QString hint() const;
     [[nodiscard]] MapOverlay overlay() const;
     [[nodiscard]] QStringList hoverCard() const;
+    void paintLooseLinks(QPainter &painter) const;
     void forgetHover();
     [[nodiscard]] MapGhost ghost() const;
     void showPreview();                                        // the previewed plan's contents, once they are known
@@ -103,11 +120,24 @@ private:
     void askHowMany();
     void nudgeIsland(Qt::KeyboardModifiers modifiers);
     void dropIsland();
-    void putNudgedBack();
     void updateHover(QPointF at, Qt::KeyboardModifiers modifiers);
     void changeAmount(int gpus);
     void beginCarry();
     bool pickUp();
+    void zoomAt(QPointF at, double factor);
+    bool pan(QPointF by);
+    bool panned(QMouseEvent &event);
+    void showView();
+    void followFocus();
+    [[nodiscard]] MapHit hitAt(QPointF at) const;
+    void openNewLink(int from, int to, const QRectF &beside);
+    [[nodiscard]] QPointF zoomPoint() const;
+    bool pinch(QEvent &event);
+    bool viewKey(QKeyEvent *event);
+    void openEditor(FormPopover *editor, const QRectF &beside, std::function<std::optional<MapEdit>()> edited);
+    void closeEditor(bool keep);
+    void tryEdited(bool again);
+    [[nodiscard]] QRectF placeOfItem(const MapItem &item) const;
     void editLink(int link);
     void editDatacenter(int datacenter);
     void editPool(int datacenter, int pool);
@@ -119,7 +149,12 @@ private:
     EvaluationPtr m_evaluation;
     bool m_stale = false;
     MapScene m_scene;
-    MapLayout m_layout;
+    MapSpec m_spec;                                            // that m_fit was laid out for
+    MapLayout m_fit, m_layout;                                 // all of the map in the widget; as it is shown
+    bool m_isProvisional = true;                               // m_fit was laid out before anything was evaluated
+    MapView m_view;
+    std::vector<int> m_loose;                                  // links that are shown though they do not rest on the map
+    QString m_held;                                            // datacenter that was put down last
     QHash<QString, QPointF> m_pins;                            // datacenter id -> where a person put it
     std::optional<MapProjection> m_projection;                 // since a datacenter was dragged to another place
     MapGesture m_gesture;
@@ -131,8 +166,11 @@ private:
     QString m_typedAmount;
     bool m_keyboard = false;                                   // the last word came from the keyboard: show the focus ring
     QPointF m_hoverAt;
-    std::optional<QPointF> m_nudgeStart;                       // centre of the island being nudged, before
-    std::optional<QPointF> m_nudgePin;                         // its pin before, if any
+    std::optional<MapLayout> m_nudgeStart;                     // before the island was taken
+    std::optional<QPointF> m_panAt;                            // the pointer, while it drags the ground
+    bool m_isScaleNew = false;                                 // m_projection was made by the nudge under way
+    QPointer<FormPopover> m_editor;
+    std::function<std::optional<MapEdit>()> m_edited;          // the plan with what stands in it
     std::optional<MapScene> m_previewScene;
     MapLayout m_previewLayout;
     QPixmap m_cache;

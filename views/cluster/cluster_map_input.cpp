@@ -2,6 +2,8 @@
 // Events of the cluster map: they feed the gesture and act on what it says.
 #include "views/cluster/amount_popup.h"
 #include "views/cluster/cluster_map.h"
+#include "views/cluster/editors/form_popover.h"
+#include "views/cluster/header_painter.h"
 #include "views/cluster/map_focus.h"
 #include "views/cluster/map_grab.h"
 #include "views/theme/theme.h"
@@ -13,16 +15,34 @@
 #include <QWheelEvent>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
+
+namespace {
+
+constexpr double kZoomStep = 1.2, kWheelPixels = 60;   // per notch
+
+} // namespace
+
+/// Nothing of a zoomed map is hit under the header.
+MapHit ClusterMap::hitAt(QPointF at) const
+{
+    return at.y() < headerHeight() - 4 ? MapHit() : hitTest(m_layout, at);
+}
 
 void ClusterMap::mousePressEvent(QMouseEvent *event)
 {
     m_keyboard = false;
+    if (event->button() == Qt::MiddleButton && !m_gesture.isActive()) {
+        m_panAt = event->position();
+        return;
+    }
     if (event->button() != Qt::LeftButton || m_gesture.isActive() || !m_plan)
         return;
+    closeEditor(true);                     // what stands in it counts, as in a cell of a table that is left
     const QPointF at = event->position();
-    const MapHit hit = hitTest(m_layout, at);
+    const MapHit hit = hitAt(at);
     Carry grab;
     if (event->modifiers() == Qt::NoModifier && covers(m_selection, hit))
         grab = carrySelection(m_scene, m_selection);
@@ -35,6 +55,8 @@ void ClusterMap::mouseMoveEvent(QMouseEvent *event)
 {
     const QPointF at = event->position();
     m_hoverAt = at;
+    if (panned(*event))
+        return;
     if (m_gesture.mode() == MapGesture::Mode::Idle) {
         updateHover(at, event->modifiers());
         return;
@@ -44,7 +66,7 @@ void ClusterMap::mouseMoveEvent(QMouseEvent *event)
         return;
     }
     const MapGesture::Mode before = m_gesture.mode();
-    if (!m_gesture.move(hitTest(m_layout, at), at))
+    if (!m_gesture.move(hitAt(at), at))
         return;
     if (m_gesture.mode() == MapGesture::Mode::Carrying) {
         if (before == MapGesture::Mode::Pressed)
@@ -60,9 +82,14 @@ void ClusterMap::mouseMoveEvent(QMouseEvent *event)
 
 void ClusterMap::mouseReleaseEvent(QMouseEvent *event)
 {
+    if (m_panAt) {
+        m_panAt.reset();
+        updateHover(event->position(), event->modifiers());
+        return;
+    }
     if (event->button() != Qt::LeftButton)
         return;
-    finish(m_gesture.release(hitTest(m_layout, event->position()), event->position()), event->modifiers());
+    finish(m_gesture.release(hitAt(event->position()), event->position()), event->modifiers());
 }
 
 void ClusterMap::mouseDoubleClickEvent(QMouseEvent *event)
@@ -70,7 +97,7 @@ void ClusterMap::mouseDoubleClickEvent(QMouseEvent *event)
     if (event->button() != Qt::LeftButton || m_gesture.isActive())
         return;
     m_gesture.reset();
-    const MapSelection items = itemsAt(m_scene, hitTest(m_layout, event->position()), GrabUnit::Pool);
+    const MapSelection items = itemsAt(m_scene, hitAt(event->position()), GrabUnit::Pool);
     if (!items.empty())
         edit(items.front());
     else if (m_scene.islands.empty())
@@ -79,6 +106,17 @@ void ClusterMap::mouseDoubleClickEvent(QMouseEvent *event)
 
 void ClusterMap::wheelEvent(QWheelEvent *event)
 {
+    if (event->modifiers() & Qt::ControlModifier) {
+        zoomAt(event->position(), std::pow(kZoomStep, event->angleDelta().y() / 120.0));
+        return;
+    }
+    if (!m_gesture.isCarrying() && m_view.isZoomed()) {
+        QPointF by = event->pixelDelta().isNull() ? QPointF(event->angleDelta()) * kWheelPixels / 120 : QPointF(event->pixelDelta());
+        if (event->modifiers() & Qt::ShiftModifier && by.x() == 0)
+            by = by.transposed();
+        if (pan(by))
+            return;
+    }
     if (!m_gesture.isCarrying() || event->angleDelta().y() == 0) {
         event->ignore();
         return;
@@ -98,6 +136,7 @@ void ClusterMap::forgetHover()
 {
     m_hover.reset();
     m_hoverHit = {};
+    showLooseLinks();
 }
 
 void ClusterMap::focusOutEvent(QFocusEvent *event)
@@ -133,7 +172,7 @@ void ClusterMap::keyPressEvent(QKeyEvent *event)
             cancelGesture();
         return;
     }
-    if (m_gesture.isCarrying() ? carryKey(event) : focusKey(event))
+    if (m_gesture.isCarrying() ? carryKey(event) : viewKey(event) || focusKey(event))
         return;
     if (event->key() == Qt::Key_Shift || event->key() == Qt::Key_Control)
         updateHover(m_hoverAt, event->modifiers() | (event->key() == Qt::Key_Shift ? Qt::ShiftModifier : Qt::ControlModifier));
@@ -254,74 +293,15 @@ void ClusterMap::changeAmount(int gpus)
 void ClusterMap::updateHover(QPointF at, Qt::KeyboardModifiers modifiers)
 {
     m_hoverAt = at;
-    m_hoverHit = hitTest(m_layout, at);
+    m_hoverHit = m_editor ? MapHit() : hitAt(at);   // with a form open the map shows another plan
     const GrabUnit unit = grabUnit(m_scene, m_layout, modifiers);
     const MapSelection items = itemsAt(m_scene, m_hoverHit, unit);
     const bool island = m_hoverHit.kind == MapHit::Kind::Island;
     m_hover = items.empty() || island ? std::nullopt : std::optional(items.front());
     const bool movable = m_hoverHit.kind == MapHit::Kind::Gpu || m_hoverHit.kind == MapHit::Kind::Node || m_hoverHit.kind == MapHit::Kind::Pool;
+    showLooseLinks();
     setCursor(m_hoverHit.kind == MapHit::Kind::Handle ? Qt::CrossCursor : movable ? Qt::OpenHandCursor : m_hoverHit.kind == MapHit::Kind::Title ? Qt::SizeAllCursor : Qt::ArrowCursor);
     update();
-}
-
-/// A datacenter of known place goes to another one and its round trips follow; with Shift, or without a place, only the
-/// picture changes.
-void ClusterMap::nudgeIsland(Qt::KeyboardModifiers modifiers)
-{
-    const int island = m_gesture.origin().island;
-    if (island < 0 || island >= int(m_layout.islands.size()))
-        return;
-    const QRectF area = m_layout.area;
-    const QString &id = m_scene.islands[std::size_t(island)].id;
-    if (!m_nudgeStart) {
-        m_nudgeStart = m_layout.islands[std::size_t(island)].frame.center();
-        m_nudgePin = m_pins.contains(id) ? std::optional(m_pins.value(id)) : std::nullopt;
-    }
-    const QPointF centre = *m_nudgeStart + m_gesture.at() - m_gesture.pressedAt();
-    m_pins[id] = {std::clamp((centre.x() - area.left()) / area.width(), 0.0, 1.0), std::clamp((centre.y() - area.top()) / area.height(), 0.0, 1.0)};
-    const auto place = placeOf(m_plan->cluster.datacenters[std::size_t(island)]);
-    std::optional<MapEdit> edit;
-    if (place && !modifiers.testFlag(Qt::ShiftModifier)) {
-        const QPointF from((m_nudgeStart->x() - area.left()) / area.width(), (m_nudgeStart->y() - area.top()) / area.height());
-        if (!m_projection)
-            m_projection.emplace(m_plan->cluster, m_layout);
-        edit = placeEdit(m_plan, island, m_projection->moved(*place, m_pins.value(id) - from));
-    }
-    announce(m_preview.set(std::move(edit)));
-    relayout();
-}
-
-/// The island is let go: where that changes the plan, its coordinates say from now on where it lies.
-void ClusterMap::dropIsland()
-{
-    const int island = m_gesture.origin().island;
-    const std::optional<MapEdit> edit = m_preview.edit();
-    m_gesture.reset();
-    m_nudgeStart.reset();
-    if (!edit)
-        return;
-    const Datacenter &moved = edit->next->cluster.datacenters[std::size_t(island)];
-    const QString id = QString::fromStdString(moved.id);
-    m_projection->anchor(moved.id, *placeOf(moved), m_pins.take(id));
-    emit editCommitted(edit->next, edit->text);
-    m_preview.clear();                     // as drop(): setPlan() has taken its evaluation over
-    relayout();
-}
-
-void ClusterMap::putNudgedBack()
-{
-    if (!m_nudgeStart)
-        return;
-    m_nudgeStart.reset();
-    const int island = m_gesture.origin().island;
-    if (island < 0 || island >= int(m_scene.islands.size()))
-        return;
-    const QString &id = m_scene.islands[std::size_t(island)].id;
-    if (m_nudgePin)
-        m_pins[id] = *m_nudgePin;
-    else
-        m_pins.remove(id);
-    relayout();
 }
 
 void ClusterMap::finish(MapGesture::Outcome outcome, Qt::KeyboardModifiers modifiers)

@@ -47,7 +47,7 @@ bool separate(IslandWish &a, IslandWish &b, const QRectF &area, QSizeF gap, int 
         alongX = !alongX;                  // stuck against an edge: try the other way round
     if (!fitsX || !fitsY)
         alongX = fitsX;
-    const double shareA = a.pinned == b.pinned ? 0.5 : a.pinned ? 0 : 1;
+    const double shareA = a.weight == b.weight ? 0.5 : a.weight > b.weight ? 0 : 1;
     const double direction = alongX ? (a.centre.x() <= b.centre.x() ? -1 : 1) : (a.centre.y() <= b.centre.y() ? -1 : 1);
     const double amount = (alongX ? deep.x() : deep.y()) + 0.5;
     const QPointF step = alongX ? QPointF(direction * amount, 0) : QPointF(0, direction * amount);
@@ -56,12 +56,34 @@ bool separate(IslandWish &a, IslandWish &b, const QRectF &area, QSizeF gap, int 
     return true;
 }
 
+/// Longitudes that go on past 180 degrees where that leaves the widest empty ocean outside: Oregon lies east of Tokyo.
+std::vector<QPointF> cutAtWidestGap(std::vector<QPointF> places)
+{
+    std::vector<double> sorted;
+    for (const QPointF &place : places)
+        sorted.push_back(place.x());
+    std::ranges::sort(sorted);
+    double widest = sorted.front() + 360 - sorted.back(), west = sorted.front();
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        if (sorted[i] - sorted[i - 1] > widest + 1e-9) {
+            widest = sorted[i] - sorted[i - 1];
+            west = sorted[i];
+        }
+    }
+    for (QPointF &place : places) {
+        if (place.x() < west)
+            place.rx() += 360;
+    }
+    return places;
+}
+
 } // namespace
 
-std::vector<QPointF> spreadPlaces(const std::vector<QPointF> &places, const std::vector<QSizeF> &sizes, QRectF area)
+std::vector<QPointF> spreadPlaces(const std::vector<QPointF> &given, const std::vector<QSizeF> &sizes, QRectF area)
 {
-    if (places.empty())
+    if (given.empty())
         return {};
+    const std::vector<QPointF> places = cutAtWidestGap(given);
     const auto [west, east] = std::ranges::minmax(places, {}, &QPointF::x);
     const auto [south, north] = std::ranges::minmax(places, {}, &QPointF::y);
     const double width = east.x() - west.x(), height = north.y() - south.y();
@@ -129,10 +151,8 @@ std::optional<std::vector<QRectF>> inRows(const std::vector<QSizeF> &sizes, QRec
     return std::nullopt;
 }
 
-std::vector<QRectF> squeezed(std::size_t count, QRectF area, double gap)
+std::vector<QRectF> squeezed(std::size_t count, std::size_t columns, QRectF area, double gap)
 {
-    const double ratio = area.width() / std::max(1.0, area.height());
-    const auto columns = std::clamp<std::size_t>(std::size_t(std::ceil(std::sqrt(double(count) * ratio / 2))), 1, std::max<std::size_t>(1, count));
     const std::size_t rows = (count + columns - 1) / columns;
     std::vector<QRectF> frames;
     for (std::size_t i = 0; i < count; ++i) {

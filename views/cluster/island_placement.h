@@ -14,7 +14,7 @@ namespace trainyard {
 struct IslandWish {
     QPointF centre;                // where it would like to be
     QSizeF size;
-    bool pinned = false;           // gives way only to other pinned ones
+    int weight = 0;                // gives way only to ones that weigh as much or more: pinned ones 1, the one put down last 2
 };
 
 /// Wished centres from longitude and latitude: west is left, north is up, the cloud of points spread over the area.
@@ -24,6 +24,6 @@ struct IslandWish {
 /// Rows of equal cells in the order given; empty where a rectangle is larger than a cell.
 [[nodiscard]] std::optional<std::vector<QRectF>> inRows(const std::vector<QSizeF> &sizes, QRectF area, QSizeF gap);
 /// Rows of equal cells that fill the area whatever the sizes: the last resort in a window that is too small.
-[[nodiscard]] std::vector<QRectF> squeezed(std::size_t count, QRectF area, double gap);
+[[nodiscard]] std::vector<QRectF> squeezed(std::size_t count, std::size_t columns, QRectF area, double gap);
 
 } // namespace trainyard

@@ -2,7 +2,10 @@
 #include "views/cluster/link_layout.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace trainyard {
 
@@ -50,8 +53,29 @@ double crossing(const LinkLayout &link, const MapLayout &layout, int a, int b)
             inside += frame.contains(pointOnLink(link, step / 24.0));
     }
     for (int step = 1; step < 24; ++step)
-        inside += !layout.area.contains(pointOnLink(link, step / 24.0));
+        inside += !layout.area.adjusted(2, 2, -2, -2).contains(pointOnLink(link, step / 24.0));
     return inside;
+}
+
+/// How much of a link runs along lines that are there already, where nobody could tell the two apart.
+double alongside(const LinkLayout &link, const MapLayout &layout)
+{
+    constexpr double apart = 9;
+    constexpr int steps = 20;
+    const QRectF box = QRectF(link.from, link.to).normalized().united(QRectF(link.from, link.bend).normalized()).adjusted(-apart, -apart, apart, apart);
+    int close = 0;
+    for (const LinkLayout &other : layout.links) {
+        if (!other.visible || !box.intersects(QRectF(other.from, other.to).normalized().adjusted(-apart, -apart, apart, apart)))
+            continue;
+        std::array<QPointF, 41> points;
+        for (std::size_t i = 0; i < points.size(); ++i)
+            points[i] = pointOnLink(other, double(i) / double(points.size() - 1));
+        for (int step = 3; step <= steps - 3; ++step) {
+            const QPointF at = pointOnLink(link, double(step) / steps);
+            close += std::ranges::any_of(points, [&](QPointF p) { return std::abs(p.x() - at.x()) + std::abs(p.y() - at.y()) < apart; });
+        }
+    }
+    return close;
 }
 
 LinkLayout route(const MapLayout &layout, int a, int b)
@@ -65,7 +89,9 @@ LinkLayout route(const MapLayout &layout, int a, int b)
     for (int step = 0; step <= 24; ++step) {           // 0, +1, −1, +2, −2 … : the least bend that passes
         const int k = (step % 2 ? 1 : -1) * ((step + 1) / 2);
         const LinkLayout link = cutAtFrames(from, middle + across * (k * 0.14 * std::min(length, 600.0)), to, first, second);
-        const double cost = crossing(link, layout, a, b) * 10 + std::abs(k);
+        double cost = crossing(link, layout, a, b) * 10 + std::abs(k);
+        if (cost < bestCost)
+            cost += alongside(link, layout) * 4;
         if (cost < bestCost) {
             bestCost = cost;
             best = link;
@@ -76,66 +102,92 @@ LinkLayout route(const MapLayout &layout, int a, int b)
     return best;
 }
 
+/// Points along every visible line, dense enough that no label slips between two.
+struct Lines {
+    struct Line { std::vector<QPointF> points; QRectF box; };
+    std::vector<Line> lines;
+
+    explicit Lines(const MapLayout &layout)
+    {
+        for (const LinkLayout &link : layout.links) {
+            Line line;
+            if (link.visible) {
+                const QPointF way = link.to - link.from;
+                const int steps = std::clamp(int(std::hypot(way.x(), way.y()) / 6), 8, 160);
+                for (int i = 0; i <= steps; ++i) {
+                    line.points.push_back(pointOnLink(link, double(i) / steps));
+                    line.box |= QRectF(line.points.back() - QPointF(1, 1), QSizeF(2, 2));
+                }
+            }
+            lines.push_back(std::move(line));
+        }
+    }
+
+    [[nodiscard]] bool crosses(const QRectF &rect, std::size_t except) const
+    {
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            if (i == except || !lines[i].box.intersects(rect))
+                continue;
+            if (std::ranges::any_of(lines[i].points, [&](QPointF at) { return rect.contains(at); }))
+                return true;
+        }
+        return false;
+    }
+};
+
 double overlap(const QRectF &a, const QRectF &b)
 {
     const QRectF common = a.intersected(b);
     return common.isEmpty() ? 0 : common.width() * common.height();
 }
 
-double badness(const QRectF &card, const MapLayout &layout)
+/// Square pixels of islands and labels that a label would hide, and of itself that would not be seen.
+double hidden(const QRectF &card, std::size_t link, const MapLayout &layout)
 {
-    double bad = 0;
+    const QRectF around = card.adjusted(-kCardGap, -kCardGap, kCardGap, kCardGap);
+    double bad = card.width() * card.height() - overlap(card, layout.shown);
     for (const IslandLayout &island : layout.islands)
-        bad += 3 * overlap(card.adjusted(-kCardGap, -kCardGap, kCardGap, kCardGap), island.frame);
-    for (const LinkLayout &link : layout.links)
-        bad += 4 * overlap(card.adjusted(-kCardGap, -kCardGap, kCardGap, kCardGap), link.card);
-    return bad + 2 * (card.width() * card.height() - overlap(card, layout.area));
+        bad += overlap(card.adjusted(-1, -1, 1, 1), island.frame);
+    for (std::size_t i = 0; i < layout.links.size(); ++i)
+        bad += i == link ? 0 : overlap(around, layout.links[i].card);
+    return bad;
 }
 
-struct Place {
-    QRectF rect;
-    double bad = 1e18;                     // square pixels that hide something, weighted
-};
-
-Place freePlace(const LinkLayout &link, QSizeF size, const MapLayout &layout)
+/// The fullest form that hides nothing and lies on no other line; the shortest where it hides least, so that none vanishes.
+void placeLabel(const LinkSpec &spec, std::size_t index, const Lines &lines, MapLayout &layout)
 {
-    static constexpr std::array<double, 9> along{0.5, 0.42, 0.58, 0.34, 0.66, 0.25, 0.75, 0.15, 0.85};
-    const QPointF chord = link.to - link.from;
-    const double length = std::max(1.0, std::hypot(chord.x(), chord.y()));
-    const QPointF across(-chord.y() / length, chord.x() / length);
-    const double reach = std::abs(across.x()) * size.width() / 2 + std::abs(across.y()) * size.height() / 2 + 8;
-    Place best;
-    double bestCost = 1e18;
-    for (const double side : {0.0, 1.0, -1.0, 2.0, -2.0}) {
-        for (const double t : along) {
-            const QPointF centre = pointOnLink(link, t) + across * (side * reach);
-            const QRectF card(std::round(centre.x() - size.width() / 2), std::round(centre.y() - size.height() / 2), size.width(), size.height());
-            const double bad = badness(card, layout);
-            const double cost = bad + 40 * std::abs(side) + 60 * std::abs(t - 0.5);
-            if (cost < bestCost) {
-                bestCost = cost;
-                best = {card, bad};
-            }
-        }
-    }
-    return best;
-}
-
-/// The whole card where it hides next to nothing, else its short form, else none.
-void placeCard(const LinkSpec &spec, LinkLayout &link, const MapLayout &layout)
-{
-    constexpr double tolerated = 0.12;     // of the card's surface
-    for (const bool chip : {false, true}) {
-        const QSizeF size = chip ? spec.chip : spec.card;
+    static constexpr std::array<double, 19> along{0.5, 0.46, 0.54, 0.42, 0.58, 0.38, 0.62, 0.34, 0.66, 0.29, 0.71, 0.24, 0.76, 0.19, 0.81, 0.14, 0.86, 0.1, 0.9};
+    LinkLayout &link = layout.links[index];
+    const auto at = [&](double t, QSizeF size) {
+        const QPointF centre = pointOnLink(link, t);
+        return QRectF(std::round(centre.x() - size.width() / 2), std::round(centre.y() - size.height() / 2), size.width(), size.height());
+    };
+    const std::pair<LinkLabel, QSizeF> forms[] = {{LinkLabel::Card, spec.card}, {LinkLabel::Chip, spec.chip}, {LinkLabel::Tag, spec.tag}};
+    double least = 1e18;
+    for (const auto &[label, size] : forms) {
         if (size.isEmpty())
             continue;
-        const Place place = freePlace(link, size, layout);
-        if (place.bad > tolerated * size.width() * size.height())
-            continue;
-        link.card = place.rect;
-        link.isChip = chip;
-        return;
+        least = 1e18;                      // of the forms that hide something the last is kept
+        for (const double t : along) {
+            const QRectF card = at(t, size);
+            const double bad = hidden(card, index, layout);
+            const bool crosses = lines.crosses(card.adjusted(-2, -2, 2, 2), index);
+            const double cost = bad * 10 + (crosses ? 40 : 0) + std::abs(t - 0.5);
+            if (cost < least) {
+                least = cost;
+                link.card = card;
+                link.label = label;
+            }
+            if (bad <= 0 && !crosses)
+                return;
+        }
     }
+}
+
+bool isPair(const MapLayout &layout, const LinkSpec &link)
+{
+    const int islands = int(layout.islands.size());
+    return link.a >= 0 && link.b >= 0 && link.a < islands && link.b < islands && link.a != link.b;
 }
 
 } // namespace
@@ -147,16 +199,32 @@ QPointF pointOnLink(const LinkLayout &link, double t)
 
 void layOutLinks(const MapSpec &spec, MapLayout &layout)
 {
-    layout.links.clear();
-    const int islands = int(layout.islands.size());
-    for (const LinkSpec &wanted : spec.links) {
-        LinkLayout link;
-        if (wanted.a >= 0 && wanted.b >= 0 && wanted.a < islands && wanted.b < islands && wanted.a != wanted.b)
-            link = route(layout, wanted.a, wanted.b);
-        if (link.visible)
-            placeCard(wanted, link, layout);
-        layout.links.push_back(link);
+    layout.links.assign(spec.links.size(), {});
+    // The short ones first: they have the straight ways, and longer ones bend around them.
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < spec.links.size(); ++i) {
+        if (!spec.links[i].isResting || !isPair(layout, spec.links[i]))
+            continue;
+        const QPointF way = layout.islands[std::size_t(spec.links[i].a)].frame.center() - layout.islands[std::size_t(spec.links[i].b)].frame.center();
+        order.emplace_back(std::hypot(way.x(), way.y()), i);
     }
+    std::ranges::sort(order);
+    for (const auto &[length, i] : order)
+        layout.links[i] = route(layout, spec.links[i].a, spec.links[i].b);
+    const Lines lines(layout);
+    for (std::size_t i = 0; i < spec.links.size(); ++i) {
+        if (layout.links[i].visible)
+            placeLabel(spec.links[i], i, lines, layout);
+    }
+}
+
+void showLink(const LinkSpec &link, int index, MapLayout &layout)
+{
+    if (index < 0 || index >= int(layout.links.size()) || layout.links[std::size_t(index)].visible || !isPair(layout, link))
+        return;
+    layout.links[std::size_t(index)] = route(layout, link.a, link.b);
+    if (layout.links[std::size_t(index)].visible)
+        placeLabel(link, std::size_t(index), Lines(layout), layout);
 }
 
 } // namespace trainyard

@@ -18,8 +18,8 @@ std::vector<MapItem> tabOrder(const MapScene &scene, const MapLayout &layout)
         for (int p = 0; p < int(scene.islands[std::size_t(i)].pools.size()); ++p)
             order.push_back({MapItem::Kind::Pool, i, p});
     }
-    for (int l = 0; l < int(layout.links.size()); ++l) {
-        if (layout.links[std::size_t(l)].visible)
+    for (int l = 0; l < int(layout.links.size()) && l < int(scene.links.size()); ++l) {
+        if (scene.links[std::size_t(l)].a >= 0 && scene.links[std::size_t(l)].b >= 0)   // one that carries nothing shows while it has the focus
             order.push_back({MapItem::Kind::Link, -1, -1, 0, 0, l});
     }
     return order;
@@ -44,7 +44,7 @@ MapItem nodeItem(const MapScene &scene, const MapItem &pool, int node)
 
 int columnsOf(const MapLayout &layout, const MapItem &item)
 {
-    if (layout.detail == MapDetail::Bars)
+    if (isBars(layout.detail))
         return 1 << 20;
     for (const GroupLayout &group : layout.islands[std::size_t(item.island)].groups) {
         if (std::ranges::find(group.pools, item.pool, &PoolSlots::pool) != group.pools.end())

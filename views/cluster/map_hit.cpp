@@ -47,7 +47,7 @@ QRectF barPart(const GroupLayout &group, int firstGpu, int gpus)
 QRectF nodeIn(const MapLayout &layout, const PoolPlace &place, int node)
 {
     const PoolSlots &pool = *place.locations;
-    if (layout.detail == MapDetail::Bars)
+    if (isBars(layout.detail))
         return barPart(*place.group, pool.firstGpu + node * pool.gpusPerNode, pool.gpusPerNode);
     const QRectF slot = slotRect(*place.group, pool.firstSlot + node);
     return {slot.topLeft(), nodeShape(layout.detail, place.island->unit, pool.gpusPerNode).size};
@@ -97,7 +97,7 @@ MapHit inIsland(const MapLayout &layout, int index, QPointF at)
         if (group.label.contains(at))
             return {MapHit::Kind::Pool, index, group.pools.empty() ? -1 : group.pools.front().pool, 0, -1};
         if (group.grid.adjusted(-1, -1, 1, 1).contains(at))
-            return layout.detail == MapDetail::Bars ? inBar(group, index, at) : inGrid(layout, group, index, at);
+            return isBars(layout.detail) ? inBar(group, index, at) : inGrid(layout, group, index, at);
     }
     if (island.title.contains(at))
         return {MapHit::Kind::Title, index};
@@ -107,8 +107,9 @@ MapHit inIsland(const MapLayout &layout, int index, QPointF at)
 double distanceTo(const LinkLayout &link, QPointF at)
 {
     double nearest = 1e9;
-    for (int step = 0; step <= 48; ++step) {
-        const QPointF d = pointOnLink(link, step / 48.0) - at;
+    const int steps = std::clamp(int(std::hypot(link.to.x() - link.from.x(), link.to.y() - link.from.y()) / 5), 12, 400);
+    for (int step = 0; step <= steps; ++step) {
+        const QPointF d = pointOnLink(link, double(step) / steps) - at;
         nearest = std::min(nearest, std::hypot(d.x(), d.y()));
     }
     return nearest;
@@ -150,7 +151,7 @@ QRectF poolRect(const MapLayout &layout, int island, int pool)
     if (!place.locations)
         return {};
     QRectF rect;
-    const int columns = layout.detail == MapDetail::Bars ? place.locations->nodes : place.group->columns;
+    const int columns = isBars(layout.detail) ? place.locations->nodes : place.group->columns;
     const int nodes = place.locations->nodes;
     for (const int node : {0, nodes - 1, std::min(columns, nodes) - 1, std::max(0, nodes - columns)})
         rect |= nodeIn(layout, place, std::max(0, node));

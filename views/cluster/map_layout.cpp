@@ -15,27 +15,36 @@ namespace {
 constexpr int kFewGpus = 16;              // a lab: its GPUs are worth looking at
 constexpr int kManyGpus = 2000;            // above this, nodes instead of GPUs
 constexpr std::size_t kMaxColumns = 96;
+constexpr std::size_t kFewIslands = 4;     // among more, labels are worth more than cells
 
-/// Wide gaps leave room for the links and their cards; in narrow ones titles are cut to a share of their width.
-struct Gap { QSizeF size; double worth, titles = 1; };
+/// Wide gaps leave room for the links and their labels; in narrow ones islands are as small as their names allow.
+struct Gap { QSizeF size; double worth; bool isTight = false; };
 
-QSizeF islandSize(const IslandSpec &spec, const MapSpec &map, MapDetail detail, double unit, double aspect, double titles)
+QSizeF tileSize(const IslandSpec &spec, const MapSpec &map, double width)
 {
+    return {std::ceil(width), std::ceil(islandHeight(map, spec, MapDetail::Tiles, 1, width))};
+}
+
+QSizeF islandSize(const IslandSpec &spec, const MapSpec &map, MapDetail detail, double unit, double aspect, bool isTight)
+{
+    if (detail == MapDetail::Tiles)
+        return tileSize(spec, map, isTight ? spec.tileWidth : std::max(spec.tileWidth, std::min(spec.tileNameWidth + 2 * kTilePad, 2 * spec.tileWidth)));
     double widest = 40;
     for (const GroupSpec &group : spec.groups) {
         for (const PoolSpec &pool : group.pools)
             widest = std::max(widest, nodeShape(detail, unit, pool.gpusPerNode).size.width());
     }
-    const double least = spec.minWidth * titles;
+    const double least = isTight ? std::min(spec.tightWidth, spec.minWidth) : spec.minWidth;
     const double step = widest + nodeGap(detail, unit);
+    const bool isBar = detail == MapDetail::Bars;
     QSizeF best;
     double bestMiss = 1e9;
     for (std::size_t columns = 1; columns <= kMaxColumns; ++columns) {
-        const double inner = detail == MapDetail::Bars ? 120 + 20 * double(columns) : double(columns) * step - nodeGap(detail, unit);
+        const double inner = isBar ? 80 + 20 * double(columns) : double(columns) * step - nodeGap(detail, unit);
         const double width = std::max(least, inner + 2 * kIslandPad);
         const GroupFlow flow = flowGroups(spec, detail, unit, width - 2 * kIslandPad, map.labelHeight);
-        const double used = detail == MapDetail::Bars ? width : std::max(least, flow.width + 2 * kIslandPad);
-        const QSizeF size(std::ceil(used), std::ceil(map.titleHeight + flow.height + kIslandPad));
+        const double used = isBar ? width : std::max(least, flow.width + 2 * kIslandPad);
+        const QSizeF size(std::ceil(used), std::ceil(headHeight(map, spec, detail, used) + flow.height + kIslandPad));
         const double miss = std::abs(std::log(size.width() / size.height() / aspect));
         if (miss < bestMiss) {
             bestMiss = miss;
@@ -69,11 +78,29 @@ std::optional<std::vector<QRectF>> place(const MapSpec &spec, const std::vector<
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         const auto &pin = spec.islands[i].pinned;
         const QPointF at = pin ? QPointF(area.left() + pin->x() * area.width(), area.top() + pin->y() * area.height()) : centres[i];
-        wishes.push_back({at, sizes[i], pin.has_value()});
+        wishes.push_back({at, sizes[i], pin ? int(i) == spec.held ? 2 : 1 : 0});
     }
     if (auto frames = pushApart(wishes, area, gap))
         return frames;
     return anyPinned ? std::nullopt : inRows(sizes, area, gap);
+}
+
+/// How far from where they would lie the islands are, on average, as a share of the area's diagonal.
+double displaced(const MapSpec &spec, const std::vector<QRectF> &frames, QRectF area)
+{
+    std::vector<QPointF> places;
+    std::vector<QSizeF> sizes;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (!spec.islands[i].place || spec.islands[i].pinned)
+            return 0;
+        places.push_back(*spec.islands[i].place);
+        sizes.push_back(frames[i].size());
+    }
+    const std::vector<QPointF> wished = spreadPlaces(places, sizes, area);
+    double sum = 0;
+    for (std::size_t i = 0; i < frames.size(); ++i)
+        sum += std::hypot(wished[i].x() - frames[i].center().x(), wished[i].y() - frames[i].center().y());
+    return sum / (std::hypot(area.width(), area.height()) * double(frames.size()));
 }
 
 struct Candidate {
@@ -88,9 +115,11 @@ std::optional<std::vector<QRectF>> tryUnit(const MapSpec &spec, QRectF area, Map
     for (const double aspect : {1.6, 1.9, 1.35, 1.15, 2.3, 0.98, 2.8, 0.8, 3.8, area.width() / std::max(1.0, area.height()) * share}) {
         std::vector<QSizeF> sizes;
         for (const IslandSpec &island : spec.islands)
-            sizes.push_back(islandSize(island, spec, detail, unit, aspect, gap.titles));
+            sizes.push_back(islandSize(island, spec, detail, unit, aspect, gap.isTight));
         if (auto frames = place(spec, sizes, area, spec.islands.size() > 1 ? gap.size : QSizeF(0, 0)))
             return frames;
+        if (detail == MapDetail::Tiles)
+            break;                         // a tile has one shape
     }
     return std::nullopt;
 }
@@ -101,8 +130,9 @@ void tryGap(const MapSpec &spec, QRectF area, MapDetail detail, int largest, con
     int low = kMinUnit, high = largest;
     while (low <= high) {
         const int unit = (low + high) / 2;
-        const double score = std::sqrt(double(unit)) * gap.worth;   // room for the links counts more than size
         auto frames = tryUnit(spec, area, detail, unit, gap);
+        // Room for the links counts more than size, and a place that is about right more than both.
+        const double score = frames ? std::sqrt(double(unit)) * gap.worth * std::max(0.3, 1 - 3 * displaced(spec, *frames, area)) : 0;
         if (frames && score > best.score)
             best = {std::move(*frames), detail, double(unit), score};
         if (frames)
@@ -114,10 +144,33 @@ void tryGap(const MapSpec &spec, QRectF area, MapDetail detail, int largest, con
 
 std::vector<Gap> gapsFor(const MapSpec &spec)
 {
-    QSizeF card(60, 30);
-    for (const LinkSpec &link : spec.links)
+    QSizeF card, chip, tag;
+    bool isLinked = false;
+    for (const LinkSpec &link : spec.links) {
+        isLinked |= link.isResting;
         card = card.expandedTo(link.card);
-    return {{{card.width() + 28, card.height() + 16}, 1}, {{card.width() + 6, card.height() + 6}, 0.9}, {{56, 40}, 0.62}, {{28, 22}, 0.5}, {{14, 12}, 0.4}, {{10, 10}, 0.3, 0.6}};
+        chip = chip.expandedTo(link.chip);
+        tag = tag.expandedTo(link.tag);
+    }
+    std::vector<Gap> gaps;
+    const auto add = [&](QSizeF around, QSizeF least, double worth, bool isTight) {
+        gaps.push_back({around.expandedTo(least), worth, isTight});
+    };
+    if (isLinked) {
+        add(card + QSizeF(28, 16), {88, 46}, 1, false);
+        add(card + QSizeF(8, 6), {66, 36}, 0.9, false);
+        add(chip + QSizeF(10, 6), {56, 26}, 0.7, false);
+        add(chip + QSizeF(8, 6), {48, 24}, 0.6, true);
+        add(tag + QSizeF(8, 4), {28, 18}, 0.5, true);
+    } else {
+        add({}, {56, 40}, 1, false);
+        add({}, {28, 22}, 0.9, false);
+    }
+    if (!isLinked || spec.islands.size() <= kFewIslands) {
+        add({}, {14, 12}, 0.4, false);
+        add({}, {10, 10}, 0.3, true);
+    }
+    return gaps;
 }
 
 int countGpus(const MapSpec &spec)
@@ -132,14 +185,28 @@ int countGpus(const MapSpec &spec)
     return gpus;
 }
 
-/// In a window that is too small for anything else: equal cells, each island no taller than it must be.
+/// In a window that is too small for anything else: tiles in equal cells, in as many columns as leave most around them.
 std::vector<QRectF> lastResort(const MapSpec &spec, QRectF area)
 {
-    std::vector<QRectF> frames = squeezed(spec.islands.size(), area, 8);
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        const double needed = spec.titleHeight + flowGroups(spec.islands[i], MapDetail::Bars, 1, frames[i].width(), spec.labelHeight).height + kIslandPad;
-        if (needed < frames[i].height())
-            frames[i] = {frames[i].left(), frames[i].center().y() - needed / 2, frames[i].width(), needed};
+    const std::size_t count = spec.islands.size();
+    QSizeF widest;
+    for (const IslandSpec &island : spec.islands)
+        widest = widest.expandedTo(tileSize(island, spec, island.tileWidth));
+    std::size_t columns = 1;
+    double most = -1e9;
+    for (std::size_t c = 1; c <= count; ++c) {
+        const double rows = std::ceil(double(count) / double(c));
+        const double room = std::min((area.width() / double(c) - widest.width()) / widest.width(), (area.height() / rows - widest.height()) / widest.height());
+        if (room > most) {
+            most = room;
+            columns = c;
+        }
+    }
+    std::vector<QRectF> frames = squeezed(count, columns, area, 8);
+    for (std::size_t i = 0; i < count; ++i) {
+        const double width = std::min(frames[i].width(), std::max(spec.islands[i].tileWidth, frames[i].width() * 0.72));
+        const double height = std::min(frames[i].height(), tileSize(spec.islands[i], spec, width).height());
+        frames[i] = {std::round(frames[i].center().x() - width / 2), std::round(frames[i].center().y() - height / 2), std::floor(width), std::floor(height)};
     }
     return frames;
 }
@@ -156,32 +223,15 @@ Candidate bestFrames(const MapSpec &spec, QRectF area)
     }
     for (std::size_t g = 0; g < gaps.size() && best.score < 0; ++g)
         tryGap(spec, area, MapDetail::Nodes, kMaxNodeUnit, gaps[g], best);
-    for (std::size_t g = 0; g < gaps.size() && best.score < 0; ++g) {
-        if (auto frames = tryUnit(spec, area, MapDetail::Bars, 1, gaps[g]))
-            best = {std::move(*frames), MapDetail::Bars, 1, 1};
+    for (const MapDetail detail : {MapDetail::Bars, MapDetail::Tiles}) {
+        for (std::size_t g = 0; g < gaps.size() && best.score < 0; ++g) {
+            if (auto frames = tryUnit(spec, area, detail, 1, gaps[g]))
+                best = {std::move(*frames), detail, 1, 1};
+        }
     }
     if (best.score < 0)
-        best.frames = lastResort(spec, area);
+        best = {lastResort(spec, area), MapDetail::Tiles, 1, 0};
     return best;
-}
-
-/// The island's frame, taller where its new contents need it and nothing stands in the way.
-QRectF grownFrame(const MapSpec &spec, const MapLayout &layout, std::size_t island, double unit)
-{
-    const QRectF frame = layout.islands[island].frame;
-    const GroupFlow flow = flowGroups(spec.islands[island], layout.detail, unit, frame.width() - 2 * kIslandPad, spec.labelHeight);
-    const double more = std::ceil(spec.titleHeight + flow.height + kIslandPad - frame.height());
-    if (more <= 0)
-        return frame;
-    for (const double up : {0.0, more, std::max(0.0, frame.bottom() + more - layout.area.bottom())}) {
-        const QRectF grown = frame.adjusted(0, -up, 0, more - up);
-        bool free = layout.area.contains(grown);
-        for (std::size_t other = 0; other < layout.islands.size(); ++other)
-            free = free && (other == island || !grown.adjusted(-4, -4, 4, 4).intersects(layout.islands[other].frame));
-        if (free)
-            return grown;
-    }
-    return frame;
 }
 
 } // namespace
@@ -189,26 +239,13 @@ QRectF grownFrame(const MapSpec &spec, const MapLayout &layout, std::size_t isla
 MapLayout layOutMap(const MapSpec &spec, QRectF area)
 {
     MapLayout layout;
-    layout.area = area;
+    layout.area = layout.shown = area;
     if (spec.islands.empty() || area.width() < 1 || area.height() < 1)
         return layout;
     const Candidate best = bestFrames(spec, area);
     layout.detail = best.detail;
     for (std::size_t i = 0; i < spec.islands.size(); ++i)
         layout.islands.push_back(fillIsland(spec.islands[i], best.detail, best.unit, best.frames[i], spec));
-    layOutLinks(spec, layout);
-    return layout;
-}
-
-MapLayout refillMap(const MapSpec &spec, const MapLayout &kept)
-{
-    if (spec.islands.size() != kept.islands.size())
-        return layOutMap(spec, kept.area);
-    MapLayout layout = kept;
-    for (std::size_t i = 0; i < spec.islands.size(); ++i) {
-        const double unit = kept.islands[i].unit;
-        layout.islands[i] = fillIsland(spec.islands[i], kept.detail, unit, grownFrame(spec, layout, i, unit), spec);
-    }
     layOutLinks(spec, layout);
     return layout;
 }

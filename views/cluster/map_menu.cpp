@@ -12,6 +12,8 @@ namespace trainyard {
 
 namespace {
 
+constexpr std::size_t kManyIslands = 8;    // more would make the menu taller than a screen
+
 QString quoted(const QString &name)
 {
     return QString(name).replace(u'&', QStringLiteral("&&"));   // an ampersand would be a mnemonic
@@ -76,8 +78,19 @@ void fillAddMenu(QMenu &menu, const MapScene &scene, int datacenter, const MapCo
         addLinkMenu(menu, scene, datacenter, commands);
         return;
     }
-    for (int i = 0; i < int(scene.islands.size()); ++i)
-        fillPalette(*menu.addMenu(QStringLiteral("GPUs in %1").arg(quoted(scene.islands[std::size_t(i)].title))), i, commands);
+    if (scene.islands.size() > 1)
+        menu.addAction(QStringLiteral("Link…"), &menu, [add = commands.addLink] { add(-1, -1); });
+    menu.addSeparator();
+    QMenu *gpus = scene.islands.size() > kManyIslands ? menu.addMenu(QStringLiteral("GPUs in")) : &menu;
+    for (int i = 0; i < int(scene.islands.size()); ++i) {
+        const QString title = quoted(scene.islands[std::size_t(i)].title);
+        QMenu *palette = gpus->addMenu(gpus == &menu ? QStringLiteral("GPUs in %1").arg(title) : title);
+        // Made when it is looked at: with many datacenters most palettes never are.
+        QObject::connect(palette, &QMenu::aboutToShow, palette, [palette, i, commands] {
+            if (palette->isEmpty())
+                fillPalette(*palette, i, commands);
+        });
+    }
 }
 
 void fillMapMenu(QMenu &menu, const MapScene &scene, const MapSelection &selection, const MapCommands &commands)
@@ -85,7 +98,8 @@ void fillMapMenu(QMenu &menu, const MapScene &scene, const MapSelection &selecti
     if (selection.empty()) {
         fillAddMenu(menu, scene, -1, commands);
         menu.addSeparator();
-        menu.addAction(QStringLiteral("Arrange datacenters"), &menu, commands.resetPositions);
+        menu.addAction(QStringLiteral("Show all\tHome"), &menu, commands.fit);
+        menu.addAction(QStringLiteral("Reset layout"), &menu, commands.resetPositions);
         return;
     }
     const MapItem &item = selection.front();
@@ -93,7 +107,7 @@ void fillMapMenu(QMenu &menu, const MapScene &scene, const MapSelection &selecti
     switch (item.kind) {
     case MapItem::Kind::Island: {
         const QString title = quoted(scene.islands[std::size_t(item.island)].title);
-        named(menu, QStringLiteral("Edit %1…").arg(title), commands.edit);
+        named(menu, QStringLiteral("Edit %1…\tF2").arg(title), commands.edit);
         fillPalette(*menu.addMenu(QStringLiteral("Add GPUs")), item.island, commands);
         addLinkMenu(menu, scene, item.island, commands);
         menu.addSeparator();
@@ -102,13 +116,13 @@ void fillMapMenu(QMenu &menu, const MapScene &scene, const MapSelection &selecti
         break;
     }
     case MapItem::Kind::Link:
-        named(menu, QStringLiteral("Edit link…"), commands.edit);
+        named(menu, QStringLiteral("Edit link…\tF2"), commands.edit);
         named(menu, QStringLiteral("Remove link\tDel"), commands.remove);
         break;
     default:
         addMoveMenu(menu, scene, item, commands);
         menu.addSeparator();
-        named(menu, QStringLiteral("Edit pool…"), commands.edit);
+        named(menu, QStringLiteral("Edit pool…\tF2"), commands.edit);
         named(menu, QStringLiteral("Remove\tDel"), commands.remove);
         break;
     }

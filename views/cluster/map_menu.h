@@ -16,7 +16,8 @@ namespace trainyard {
 struct MapCommands {
     std::function<void()> addDatacenter, resetPositions, remove, pickUp;
     std::function<void(int datacenter, std::string gpu)> addPool;      // gpu: a catalogue id, or empty to ask
-    std::function<void(int from, int to)> addLink;
+    std::function<void(int from, int to)> addLink;                     // −1: its ends are asked for
+    std::function<void()> fit;
     std::function<void()> edit;
     std::function<void(int datacenter, bool really)> moveTo;           // false: only preview it; −1 ends a preview
 };

@@ -7,14 +7,11 @@
 #include "views/cluster/map_scene.h"
 
 class QPainter;
-class QColor;
 
 namespace trainyard {
 
 /// Counts, texts and sizes of the scene as the layout needs them, measured in the product's fonts.
 [[nodiscard]] MapSpec measureScene(const MapScene &scene, const Plan &plan);
 void paintMap(QPainter &painter, const MapScene &scene, const MapLayout &layout, bool stale);
-/// Green over amber to red; every use is also written on the link's card.
-[[nodiscard]] QColor useColour(double utilization);
 
 } // namespace trainyard

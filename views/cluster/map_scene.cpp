@@ -2,14 +2,12 @@
 #include "views/cluster/map_scene.h"
 
 #include "core/catalogue/catalogue.h"
-#include "models/text/format.h"
+#include "views/cluster/link_scene.h"
 
 #include <QLocale>
-#include <QRegularExpression>
 #include <QStringList>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace trainyard {
@@ -21,26 +19,14 @@ QString text(const std::string &s)
     return QString::fromStdString(s);
 }
 
-/// "36.0 ms" -> "36 ms": a label has no room for zeros that say nothing.
-QString trimmed(QString number)
-{
-    static const QRegularExpression zeros(QStringLiteral("\\.0+(?= )|(\\.\\d*?[1-9])0+(?= )"));
-    return number.replace(zeros, QStringLiteral("\\1"));
-}
-
-QString rateText(double gbps)
-{
-    return gbps < 1000 ? trimmed(formatGbps(gbps)) : trimmed(QLocale(QLocale::English).toString(gbps / 1000, 'f', 1) + QStringLiteral(" Tbps"));
-}
-
-QString wholePercent(double share)
-{
-    return share > 0 && share < 0.01 ? QStringLiteral("<1 %") : QStringLiteral("%1 %").arg(std::lround(share * 100));
-}
-
 QString gpuCount(int gpus)
 {
     return QLocale(QLocale::English).toString(gpus);
+}
+
+QString countText(int gpus)
+{
+    return gpus == 1 ? QStringLiteral("1 GPU") : QStringLiteral("%1 GPUs").arg(gpuCount(gpus));
 }
 
 /// Runs of the evaluation that belong to this pool; found by ids where the evaluation is of a neighbouring plan.
@@ -126,9 +112,11 @@ void addTexts(IslandScene &island, const Layout *layout)
     }
     const QString work = workText(island, layout);
     if (island.groups.empty())
-        island.subtitle = QStringLiteral("no GPUs yet");
+        island.hardware = QStringLiteral("empty");
     else
-        island.subtitle = island.groups.size() == 1 ? island.groups.front().label : QStringLiteral("%1 GPUs").arg(gpuCount(island.gpus));
+        island.hardware = island.groups.size() == 1 ? island.groups.front().label : countText(island.gpus);
+    island.count = gpuCount(island.gpus);
+    island.subtitle = island.hardware;
     if (!work.isEmpty())
         island.subtitle += QStringLiteral(" · ") + work;
     if (island.idle > 0)
@@ -155,34 +143,6 @@ IslandScene buildIsland(const Datacenter &datacenter)
         island.pools.push_back(std::move(scene));
     }
     return island;
-}
-
-LinkScene buildLink(const Plan &plan, const WanLink &link, const WanLinkUse *use)
-{
-    LinkScene scene;
-    scene.a = plan.cluster.indexOf(link.between[0]);
-    scene.b = plan.cluster.indexOf(link.between[1]);
-    const auto label = [&](int index, const std::string &id) {
-        return text(index >= 0 ? plan.cluster.datacenters[std::size_t(index)].label() : id);
-    };
-    scene.name = label(scene.a, link.between[0]) + QStringLiteral(" – ") + label(scene.b, link.between[1]);
-    scene.capacityGbps = link.capacityGbps;
-    const QString rtt = trimmed(formatSeconds(link.rttMs * 1e-3));
-    scene.brief = rtt;
-    if (use && use->totalBytes() > 0) {
-        scene.evaluated = true;
-        scene.utilization = use->utilization;
-        const QString busy = wholePercent(use->utilization);
-        scene.brief = QStringLiteral("%1 · %2").arg(rtt, busy);
-        scene.head = QStringLiteral("%1 · %2").arg(rtt, rateText(use->nodePairGbps));
-        scene.foot = QStringLiteral("%1 %2 · %3").arg(use->tcpConnections)
-                         .arg(use->tcpConnections == 1 ? QStringLiteral("flow") : QStringLiteral("flows"), busy);
-    } else {
-        scene.evaluated = use != nullptr;
-        scene.head = QStringLiteral("%1 · %2").arg(rtt, rateText(link.capacityGbps));
-        scene.foot = use ? QStringLiteral("not used") : QString();
-    }
-    return scene;
 }
 
 } // namespace
@@ -239,17 +199,32 @@ MapScene buildScene(const Plan &plan, const Evaluation *evaluation)
     for (IslandScene &island : scene.islands)
         addTexts(island, evaluation ? &evaluation->layout : nullptr);
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
-        const WanLinkUse *use = nullptr;
-        if (matches) {
-            const auto found = std::ranges::find(evaluation->metrics.wanLinks, int(i), &WanLinkUse::link);
-            use = found == evaluation->metrics.wanLinks.end() ? nullptr : &*found;
-        }
-        scene.links.push_back(buildLink(plan, plan.cluster.wanLinks[i], use));
+        const WanLink &link = plan.cluster.wanLinks[i];
+        scene.links.push_back(buildLink(plan, link, evaluation ? useOf(*evaluation, link, i) : nullptr, matches));
     }
+    // What carries nothing would only hide what does. Before anything is known, few links may show.
+    const bool isKnown = std::ranges::any_of(scene.links, [](const LinkScene &link) { return link.isUsed || link.evaluated; });
+    for (LinkScene &link : scene.links)
+        link.isResting = isKnown ? link.isUsed : scene.links.size() <= 2 * std::max<std::size_t>(2, scene.islands.size());
     const auto count = scene.islands.size();
-    scene.summary = QStringLiteral("%1 GPUs · %2 %3").arg(gpuCount(scene.gpus)).arg(count)
+    scene.summary = QStringLiteral("%1 · %2 %3").arg(countText(scene.gpus)).arg(count)
                         .arg(count == 1 ? QStringLiteral("datacenter") : QStringLiteral("datacenters"));
     return scene;
+}
+
+QStringList islandCard(const MapScene &scene, int island)
+{
+    if (island < 0 || island >= int(scene.islands.size()))
+        return {};
+    const IslandScene &place = scene.islands[std::size_t(island)];
+    QStringList lines{place.title, place.subtitle};
+    if (place.groups.size() > 1) {
+        for (const GroupScene &group : place.groups)
+            lines += group.label;
+    }
+    if (place.idle > 0)
+        lines += place.idleText;
+    return lines;
 }
 
 QStringList gpuCard(const MapScene &scene, int island, int pool, int gpu)
@@ -275,23 +250,6 @@ QStringList gpuCard(const MapScene &scene, int island, int pool, int gpu)
         lines += hardware.idleReason.isEmpty() ? QStringLiteral("idle") : QStringLiteral("idle: ") + hardware.idleReason;
     }
     lines += hardware.gpuName;
-    return lines;
-}
-
-QStringList linkCard(const MapScene &scene, const Plan &plan, const Evaluation *evaluation, int link)
-{
-    if (link < 0 || link >= int(scene.links.size()) || link >= int(plan.cluster.wanLinks.size()))
-        return {};
-    const WanLink &wan = plan.cluster.wanLinks[std::size_t(link)];
-    QStringList lines{scene.links[std::size_t(link)].name};
-    lines += QStringLiteral("%1 · %2 each way · %3 a node pair").arg(trimmed(formatSeconds(wan.rttMs * 1e-3)), rateText(wan.capacityGbps), rateText(wan.nodePairGbps));
-    if (!evaluation || !evaluation->plan || evaluation->plan->cluster != plan.cluster)
-        return lines;
-    const auto use = std::ranges::find(evaluation->metrics.wanLinks, link, &WanLinkUse::link);
-    if (use == evaluation->metrics.wanLinks.end() || use->totalBytes() <= 0)
-        return lines + QStringList{QStringLiteral("carries nothing")};
-    lines += QStringLiteral("%1 an iteration, %2 of the capacity").arg(formatBytes(use->totalBytes()), formatPercent(use->utilization));
-    lines += QStringLiteral("a node pair reaches %1 with %2 TCP connections").arg(rateText(use->nodePairGbps)).arg(use->tcpConnections);
     return lines;
 }
 

@@ -30,6 +30,8 @@ struct GroupScene {                            // pools of one GPU type
 struct IslandScene {
     QString id, title;
     QString subtitle;                          // "192 × H100 SXM · stages 9–12"
+    QString hardware;                          // "192 × H100 SXM", what of it is said where there is less room
+    QString count;                             // "192"
     QString idleText;                          // "16 idle", empty where none are
     int gpus = 0, idle = 0;
     std::vector<PoolScene> pools;
@@ -39,11 +41,13 @@ struct IslandScene {
 struct LinkScene {
     int a = -1, b = -1;                        // islands; -1 where the id is unknown
     QString name;                              // "Oregon – Iowa"
-    QString head, foot;                        // "36 ms · 4.9 Gbps a pair", "17 flows · 48 %"
-    QString brief;                             // "28 ms · 48 %", the round trip alone where the link is not used
+    QString head, foot;                        // "36 ms · 5 Gbps", "node pair · 48 %": the limit that binds
+    QString brief, tag;                        // "36 ms · 48 %" and "48 %"; the round trip alone where the link is not used
     double capacityGbps = 0;
     double utilization = 0;
     bool evaluated = false;
+    bool isUsed = false;                       // also by the evaluation of the plan before, until the new one is there
+    bool isResting = true;                     // shown without anyone looking at it or at one of its ends
 };
 
 struct MapScene {
@@ -61,6 +65,8 @@ struct MapScene {
 [[nodiscard]] QString stageText(std::vector<int> stages);
 /// Lines of the card about one GPU: title, then what it does.
 [[nodiscard]] QStringList gpuCard(const MapScene &scene, int island, int pool, int gpu);
+/// Lines of the card about a datacenter: its whole name, what it has and does.
+[[nodiscard]] QStringList islandCard(const MapScene &scene, int island);
 /// Lines of the card about one link.
 [[nodiscard]] QStringList linkCard(const MapScene &scene, const Plan &plan, const Evaluation *evaluation, int link);
 

@@ -88,9 +88,9 @@ void paintGhost(QPainter &painter, const MapScene &scene, const MapLayout &layou
         painter.fillRect(QRectF(at, cell), cellColour(stage, scene.stages, false));
     }
     painter.setRenderHint(QPainter::Antialiasing, true);
-    QRectF card = cardRect({box.right() + 10, box.center().y() - 22}, layout.area, ghost.card);
+    QRectF card = cardRect({box.right() + 10, box.center().y() - 22}, layout.shown, ghost.card);
     if (card.left() < box.right() + 4)     // pushed back from the right edge: the other side of the ghost
-        card = cardRect({box.left() - 10 - card.width(), card.top()}, layout.area, ghost.card);
+        card = cardRect({box.left() - 10 - card.width(), card.top()}, layout.shown, ghost.card);
     paintCard(painter, card, ghost.card, t.accent, ghost.verdict);
 }
 
@@ -106,7 +106,8 @@ std::vector<QRectF> itemRects(const MapScene &scene, const MapLayout &layout, co
         break;
     case MapItem::Kind::Pool: return {poolRect(layout, item.island, item.pool)};
     case MapItem::Kind::Link:
-        if (item.link >= 0 && item.link < int(layout.links.size()) && layout.links[std::size_t(item.link)].visible)
+        if (item.link >= 0 && item.link < int(layout.links.size()) && layout.links[std::size_t(item.link)].visible
+            && !layout.links[std::size_t(item.link)].card.isEmpty())
             return {layout.links[std::size_t(item.link)].card};
         break;
     case MapItem::Kind::Gpus: {
@@ -155,7 +156,7 @@ void paintOverlay(QPainter &painter, const MapScene &scene, const MapLayout &lay
     if (overlay.ghost)
         paintGhost(painter, scene, layout, *overlay.ghost);
     else if (overlay.cardAt)
-        paintCard(painter, cardRect(*overlay.cardAt + QPointF(14, 16), layout.area.adjusted(-4, -4, 4, 4), overlay.card), overlay.card, theme().border, theme().textMuted);
+        paintCard(painter, cardRect(*overlay.cardAt + QPointF(14, 16), layout.shown.adjusted(-4, -4, 4, 4), overlay.card), overlay.card, theme().border, theme().textMuted);
 }
 
 } // namespace trainyard

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/theme/theme.h"
 
+#include "views/theme/stage_ramp.h"
 #include "views/theme/style_sheet.h"
 
 #include <QApplication>
@@ -10,8 +11,6 @@
 #include <QToolTip>
 #include <QWidget>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -139,11 +138,7 @@ QColor Theme::workInk(WorkKind kind) const
 
 QColor Theme::stage(int stage, int stages) const
 {
-    // Hue from blue over teal and green to yellow with rising lightness, so that order reads without hue as well.
-    const double x = stages > 1 ? std::clamp(double(stage) / (stages - 1), 0.0, 1.0) : 0.0;
-    const double hue = 232 - 182 * x;
-    const double lightness = (isDark ? 0.58 : 0.46) + 0.06 * std::sin(x * 3.14159265);
-    return QColor::fromHslF(float(hue / 360), 0.62f, float(lightness));
+    return stageColour(stage, stages, isDark);
 }
 
 const Theme &theme()

@@ -26,7 +26,8 @@ struct Theme {
     [[nodiscard]] QColor work(WorkKind kind) const;
     /// Ink that reads on top of work(kind).
     [[nodiscard]] QColor workInk(WorkKind kind) const;
-    /// Colour of pipeline stage `stage` of `stages`: a perceptually even ramp that also reads in grey.
+    /// Colour of pipeline stage `stage` of `stages`, counted from 0: a perceptually even ramp of colours that no kind of work
+    /// has (stage_ramp.h), and that also reads in grey.
     [[nodiscard]] QColor stage(int stage, int stages) const;
 
     static constexpr int kGap = 8;          // between panels

@@ -27,7 +27,9 @@ private slots:
         QVERIFY(scene.islands[0].subtitle.startsWith(QStringLiteral("192 × H100")));
         QVERIFY(scene.islands[0].subtitle.endsWith(QStringLiteral("stages 9–12")));
         QCOMPARE(scene.islands[0].idleText, QStringLiteral("16 idle"));
-        QCOMPARE(scene.links[1].foot, QStringLiteral("17 flows · 48 %"));
+        // 4.9 of the 5 Gbps that a node pair may use: the node pair binds.
+        QCOMPARE(scene.links[1].head, QStringLiteral("36 ms · 5 Gbps"));
+        QCOMPARE(scene.links[1].foot, QStringLiteral("node pair · 48 %"));
         QCOMPARE(scene.links[1].brief, QStringLiteral("36 ms · 48 %"));   // where the whole card has no room
     }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/cluster/dialogs/pool_editor.h"
+#include "views/cluster/editors/pool_editor.h"
 
 #include "core/catalogue/catalogue.h"
 #include "models/text/format.h"
-#include "views/cluster/dialogs/usual_drives.h"
+#include "views/cluster/editors/usual_drives.h"
 
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>
 #include <QDoubleSpinBox>
 #include <QFormLayout>
+#include <QLocale>
 #include <QSpinBox>
 
 namespace trainyard {
@@ -21,7 +22,7 @@ const Host kFirstHost{1024, 0, {}};
 } // namespace
 
 PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
-    : FormDialog(title, parent)
+    : FormPopover(title, parent)
     , m_before(std::move(pool))
     , m_gpu(new QComboBox(this))
 {
@@ -41,7 +42,7 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
     form().addRow(QStringLiteral("GPU"), m_gpu);
     m_nodes = addCount(QStringLiteral("Nodes"), m_before.nodes, 1, 1000000);
     m_gpusPerNode = addCount(QStringLiteral("GPUs per node"), m_before.gpusPerNode, 1, 1024);
-    m_price = addOptional(QStringLiteral("Price"), m_before.usdPerGpuHour, 1e6, 3, QStringLiteral(" $ per GPU hour"), QStringLiteral("as the GPU's catalogue entry"));
+    m_price = addOptional(QStringLiteral("Price"), m_before.usdPerGpuHour, 1e6, 3, QStringLiteral(" $ per GPU hour"), QStringLiteral("catalogue default"));
     addDrives();
     addHost();
     connect(m_gpu, &QComboBox::currentTextChanged, this, &PoolEditor::check);
@@ -52,6 +53,7 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
         connect(box, &QDoubleSpinBox::valueChanged, this, &PoolEditor::check);
     connect(m_hasDrives, &QCheckBox::toggled, this, &PoolEditor::check);
     connect(m_hasHost, &QCheckBox::toggled, this, &PoolEditor::check);
+    startAt(m_nodes);
     check();
 }
 
@@ -104,12 +106,12 @@ void PoolEditor::addDrives()
     m_hasDrives = new QCheckBox(QStringLiteral("Drives for activations and optimizer states"), this);
     m_hasDrives->setChecked(m_before.ssd.has_value());
     form().addRow(m_hasDrives);
-    m_write = addNumber(QStringLiteral("Write"), now.writeGBps, 0, 1e6, 2, QStringLiteral(" GB/s a node"));
-    m_read = addNumber(QStringLiteral("Read"), now.readGBps, 0, 1e6, 2, QStringLiteral(" GB/s a node"));
+    m_write = addNumber(QStringLiteral("Write"), now.writeGBps, 0, 1e6, 2, QStringLiteral(" GB/s per node"));
+    m_read = addNumber(QStringLiteral("Read"), now.readGBps, 0, 1e6, 2, QStringLiteral(" GB/s per node"));
     m_endurance = addNumber(QStringLiteral("Endurance"), now.endurancePb, 0, 1e6, 2, QStringLiteral(" PB written"));
     m_endurance->setSpecialValueText(QStringLiteral("not known"));
     m_endurance->setToolTip(QStringLiteral("Rated bytes until the drives of one node are worn out, all together: the data sheet's TBW."));
-    m_drivesPrice = addNumber(QStringLiteral("Drives cost"), now.usd, 0, 1e9, 0, QStringLiteral(" $ a node"));
+    m_drivesPrice = addNumber(QStringLiteral("Drives cost"), now.usd, 0, 1e9, 0, QStringLiteral(" $ per node"));
     m_drivesPrice->setSpecialValueText(QStringLiteral("not known"));
     m_amplification = addNumber(QStringLiteral("Write amplification"), now.writeAmplification, 1, 100, 2, QStringLiteral(" ×"));
     m_amplification->setToolTip(QStringLiteral("What a drive writes inside for each byte that it is sent. Large sequential writes, as activations are, come near 1; "
@@ -118,7 +120,7 @@ void PoolEditor::addDrives()
     m_retention->setToolTip(QStringLiteral("Cells that need to hold data for a day and not for years take more program and erase cycles: 86 times as many for one day "
                                            "instead of three years. The risk: a drive used beyond its rating loses what lies on it when it is without power for days, "
                                            "and its warranty ends. Activations are needed for seconds; anything else on the drive is not safe. 1 keeps the rating."));
-    m_sharing = addCount(QStringLiteral("GPUs a PCIe switch"), now.gpusSharing, 1, 1024);
+    m_sharing = addCount(QStringLiteral("GPUs per PCIe switch"), now.gpusSharing, 1, 1024);
     m_sharing->setToolTip(QStringLiteral("GPUs that share one PCIe link on the way to the drives: each gets its part of it when all move at once."));
     if (!m_before.ssd)
         for (QWidget *box : std::initializer_list<QWidget *>{m_write, m_read, m_endurance, m_drivesPrice})
@@ -131,19 +133,18 @@ void PoolEditor::showDrives(bool shown)
 {
     for (QWidget *box : std::initializer_list<QWidget *>{m_write, m_read, m_endurance, m_drivesPrice, m_amplification, m_retention, m_sharing})
         form().setRowVisible(box, shown);
-    adjustSize();
 }
 
 void PoolEditor::addHost()
 {
     const Host now = m_before.host.value_or(kFirstHost);
-    m_hasHost = new QCheckBox(QStringLiteral("Host memory as stated, not as is usual"), this);
+    m_hasHost = new QCheckBox(QStringLiteral("Override host memory"), this);
     m_hasHost->setChecked(m_before.host.has_value());
     form().addRow(m_hasHost);
-    m_hostMemory = addNumber(QStringLiteral("Host memory"), now.memoryGib, 0, 1e7, 0, QStringLiteral(" GiB a node"));
+    m_hostMemory = addNumber(QStringLiteral("Host memory"), now.memoryGib, 0, 1e7, 0, QStringLiteral(" GiB per node"));
     m_hostMemory->setSpecialValueText(QStringLiteral("not limited"));
-    m_hostRate = addNumber(QStringLiteral("Copies"), now.gbytesPerSecondPerGpu, 0, 1e5, 1, QStringLiteral(" GB/s a GPU"));
-    m_hostRate->setSpecialValueText(QStringLiteral("as its PCIe link"));
+    m_hostRate = addNumber(QStringLiteral("Copies"), now.gbytesPerSecondPerGpu, 0, 1e5, 1, QStringLiteral(" GB/s per GPU"));
+    m_hostRate->setSpecialValueText(QStringLiteral("its PCIe link"));
     connect(m_hasHost, &QCheckBox::toggled, this, &PoolEditor::showHost);
     showHost(m_hasHost->isChecked());
 }
@@ -152,7 +153,6 @@ void PoolEditor::showHost(bool shown)
 {
     form().setRowVisible(m_hostMemory, shown);
     form().setRowVisible(m_hostRate, shown);
-    adjustSize();
 }
 
 QString PoolEditor::fault() const
@@ -175,7 +175,8 @@ void PoolEditor::check()
         return;
     }
     const GpuSpec *gpu = builtinCatalogue().gpu(pool().gpu);
-    QString note = QStringLiteral("%1 GPUs").arg(m_nodes->value() * m_gpusPerNode->value());
+    const int gpus = m_nodes->value() * m_gpusPerNode->value();
+    QString note = gpus == 1 ? QStringLiteral("1 GPU") : QStringLiteral("%1 GPUs").arg(QLocale(QLocale::English).toString(gpus));
     if (gpu && !pool().inlineGpu)
         note += QStringLiteral(", %1 each").arg(formatBytes(double(gpu->memoryBytes)));
     setNote(note);

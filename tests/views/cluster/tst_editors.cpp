@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The map's editors: OK without a touch leaves everything as it was, to the last digit.
+// The map's editors: Done without a touch leaves everything as it was, to the last digit.
 #include "core/cluster/distance.h"
 #include "core/plan/plan_io.h"
 #include "tests/views/cluster/map_fixtures.h"
-#include "views/cluster/dialogs/datacenter_editor.h"
-#include "views/cluster/dialogs/link_editor.h"
-#include "views/cluster/dialogs/pool_editor.h"
+#include "views/cluster/editors/datacenter_editor.h"
+#include "views/cluster/editors/link_editor.h"
+#include "views/cluster/editors/pool_editor.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -47,7 +47,7 @@ void type(QAbstractSpinBox &box, const QString &text)
 
 } // namespace
 
-class DialogsTest : public QObject {
+class EditorsTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -84,7 +84,7 @@ private slots:
         field(editor, QStringLiteral("Write amplification"))->setValue(1.2);
         field(editor, QStringLiteral("Retention gain"))->setValue(86);
         for (QSpinBox *box : editor.findChildren<QSpinBox *>())
-            if (box->accessibleName() == QLatin1String("GPUs a PCIe switch"))
+            if (box->accessibleName() == QLatin1String("GPUs per PCIe switch"))
                 box->setValue(2);
         const auto ssd = editor.pool().ssd;
         QVERIFY(ssd);
@@ -94,7 +94,7 @@ private slots:
         QCOMPARE(editor.pool(), bare);
     }
 
-    void whatAFieldRefusesStaysToBeSeenAndHoldsOk()
+    void whatAFieldRefusesStaysToBeSeenAndHoldsDone()
     {
         const Pool seven = pool("p", 7);
         PoolEditor editor(QString(), seven, nullptr);
@@ -153,10 +153,10 @@ private slots:
         QVERIFY2(message->text().contains("0 GB/s"), qPrintable(message->text()));
         type(*write, QStringLiteral("20"));
         QVERIFY(ok->isEnabled());
-        type(*counter(editor, QStringLiteral("GPUs a PCIe switch")), QStringLiteral("99"));
+        type(*counter(editor, QStringLiteral("GPUs per PCIe switch")), QStringLiteral("99"));
         QVERIFY(!ok->isEnabled());
         QCOMPARE(message->text(), QStringLiteral("99 GPUs cannot share a PCIe switch where a node has 8."));
-        type(*counter(editor, QStringLiteral("GPUs a PCIe switch")), QStringLiteral("8"));
+        type(*counter(editor, QStringLiteral("GPUs per PCIe switch")), QStringLiteral("8"));
         QVERIFY(ok->isEnabled());
     }
 
@@ -182,12 +182,12 @@ private slots:
     void lossAndProviderOfALinkAreEdited()
     {
         LinkEditor editor(QString(), link("a", "b", 40, 100), {}, {}, nullptr);
-        field(editor, QStringLiteral("Packets lost"))->setValue(0.1);
+        field(editor, QStringLiteral("Packet loss"))->setValue(0.1);
         QComboBox *cloud = editor.findChild<QComboBox *>();
-        QVERIFY(field(editor, QStringLiteral("TCP window of a connection"))->isEnabled());
+        QVERIFY(field(editor, QStringLiteral("TCP window per connection"))->isEnabled());
         cloud->setFocus();
         cloud->setCurrentIndex(cloud->findData(QStringLiteral("gcp")));
-        QVERIFY(!field(editor, QStringLiteral("TCP window of a connection"))->isEnabled());   // the provider's counts
+        QVERIFY(!field(editor, QStringLiteral("TCP window per connection"))->isEnabled());   // the provider's counts
         QCOMPARE(editor.link().lossRate, 0.001);
         QCOMPARE(editor.link().cloud, std::string("gcp"));
     }
@@ -200,11 +200,11 @@ private slots:
         wan.lossRate = 0.5;
         wan.usdPerGb = {1e3, 999};
         LinkEditor editor(QString(), wan, {QStringLiteral("A"), QStringLiteral("B")}, {}, nullptr);
-        QCOMPARE(field(editor, QStringLiteral("TCP window of a connection"))->value(), 1e6);
+        QCOMPARE(field(editor, QStringLiteral("TCP window per connection"))->value(), 1e6);
         QCOMPARE(field(editor, QStringLiteral("Round trip"))->value(), 1e6);
         QCOMPARE(field(editor, QStringLiteral("Capacity, each way"))->value(), 1e12);
-        QCOMPARE(field(editor, QStringLiteral("One pair of nodes"))->value(), 1e12);
-        QCOMPARE(field(editor, QStringLiteral("Packets lost"))->value(), 50.0);
+        QCOMPARE(field(editor, QStringLiteral("Per node pair"))->value(), 1e12);
+        QCOMPARE(field(editor, QStringLiteral("Packet loss"))->value(), 50.0);
         QCOMPARE(field(editor, QStringLiteral("A → B"))->value(), 1e3);
         QCOMPARE(editor.link(), wan);
 
@@ -280,5 +280,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(DialogsTest)
-#include "tst_dialogs.moc"
+QTEST_MAIN(EditorsTest)
+#include "tst_editors.moc"

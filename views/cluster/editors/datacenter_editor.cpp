@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/cluster/dialogs/datacenter_editor.h"
+#include "views/cluster/editors/datacenter_editor.h"
 
 #include "core/catalogue/catalogue.h"
 
@@ -26,36 +26,39 @@ std::string idFrom(const QString &name)
 } // namespace
 
 DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *parent)
-    : FormDialog(isNew ? QStringLiteral("Add datacenter") : QStringLiteral("Edit %1").arg(QString::fromStdString(datacenter.label())), parent)
+    : FormPopover(isNew ? QStringLiteral("Add datacenter") : QStringLiteral("Edit %1").arg(QString::fromStdString(datacenter.label())), parent)
     , m_before(std::move(datacenter))
     , m_isNew(isNew)
     , m_region(new QComboBox(this))
     , m_name(new QLineEdit(QString::fromStdString(m_before.label()), this))
     , m_placed(new QCheckBox(QStringLiteral("Place on the map by coordinates"), this))
 {
-    m_region->addItem(QStringLiteral("from a cloud region…"));
+    m_region->addItem(QStringLiteral("cloud region…"));
     for (const Region &region : builtinCatalogue().regions)
         m_region->addItem(QString::fromStdString(region.name));
     m_region->setAccessibleName(QStringLiteral("Region of the catalogue"));
     m_name->setAccessibleName(QStringLiteral("Name"));
-    form().addRow(QStringLiteral("Fill in"), m_region);
+    form().addRow(QStringLiteral("Preset"), m_region);
     form().addRow(QStringLiteral("Name"), m_name);
     form().addRow(QString(), m_placed);
     m_latitude = addNumber(QStringLiteral("Latitude"), m_before.latitude.value_or(0), -90, 90, 2, QStringLiteral("°"));
     m_longitude = addNumber(QStringLiteral("Longitude"), m_before.longitude.value_or(0), -180, 180, 2, QStringLiteral("°"));
     const QString missing = QStringLiteral("not given");
     m_fabric = addNumber(QStringLiteral("Fabric per GPU"), m_before.fabricGbpsPerGpu.value_or(0), 0, 1e6, 2, QStringLiteral(" Gbps"));
-    m_fabric->setSpecialValueText(QStringLiteral("as the GPU's catalogue entry"));
+    m_fabric->setSpecialValueText(QStringLiteral("catalogue default"));
     m_measured = addOptional(QStringLiteral("Fabric, measured"), m_before.fabricMeasuredGBps, 1e5, 2, QStringLiteral(" GB/s"), missing);
-    m_measured->setToolTip(QStringLiteral("What one GPU gets in large collectives between nodes: the busbw of nccl-tests with one GPU a node."));
+    m_measured->setToolTip(QStringLiteral("What one GPU gets in large collectives between nodes: the busbw of nccl-tests with one GPU per node."));
     m_usdPerKwh = addOptional(QStringLiteral("Electricity"), m_before.usdPerKwh, 1e3, 3, QStringLiteral(" $/kWh"), missing);
     m_kgCo2PerKwh = addOptional(QStringLiteral("Carbon"), m_before.kgCo2PerKwh, 1e2, 3, QStringLiteral(" kg CO₂/kWh"), missing);
     m_placed->setChecked(m_before.latitude && m_before.longitude);
     connect(m_region, &QComboBox::activated, this, &DatacenterEditor::useRegion);
     connect(m_name, &QLineEdit::textChanged, this, &DatacenterEditor::check);
     connect(m_placed, &QCheckBox::toggled, this, &DatacenterEditor::check);
-    m_name->setFocus();
-    m_name->selectAll();
+    for (QDoubleSpinBox *box : {m_latitude, m_longitude, m_fabric, m_measured, m_usdPerKwh, m_kgCo2PerKwh})
+        connect(box, &QDoubleSpinBox::valueChanged, this, &DatacenterEditor::check);
+    startAt(m_name);
+    if (m_isNew)
+        setDoneText(tr("Add"));
     check();
 }
 
@@ -94,16 +97,22 @@ void DatacenterEditor::useRegion(int index)
     m_placed->setChecked(true);
     m_latitude->setValue(region.latitude);
     m_longitude->setValue(region.longitude);
-    m_usdPerKwh->setValue(region.usdPerKwh);
-    m_kgCo2PerKwh->setValue(region.kgCo2PerKwh);
-    setNote(QString::fromStdString(region.source));
+    // The catalogue's zero says that no figure is published: the field stays empty, so that nothing is reckoned as free.
+    const auto published = [](double figure) { return figure > 0 ? std::optional(figure) : std::nullopt; };
+    setNumber(*m_usdPerKwh, published(region.usdPerKwh));
+    setNumber(*m_kgCo2PerKwh, published(region.kgCo2PerKwh));
+    m_note = QString::fromStdString(region.source);
+    check();
 }
 
 void DatacenterEditor::check()
 {
     m_latitude->setEnabled(m_placed->isChecked());
     m_longitude->setEnabled(m_placed->isChecked());
-    setFault(m_name->text().trimmed().isEmpty() ? QStringLiteral("The datacenter needs a name.") : QString());
+    if (m_name->text().trimmed().isEmpty())
+        setFault(QStringLiteral("The datacenter needs a name."));
+    else
+        setNote(m_note);
 }
 
 } // namespace trainyard

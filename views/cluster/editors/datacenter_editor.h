@@ -4,7 +4,7 @@
 // source. GUI thread.
 
 #include "core/plan/plan.h"
-#include "views/cluster/dialogs/form_dialog.h"
+#include "views/cluster/editors/form_popover.h"
 
 class QCheckBox;
 class QComboBox;
@@ -12,7 +12,7 @@ class QLineEdit;
 
 namespace trainyard {
 
-class DatacenterEditor : public FormDialog {
+class DatacenterEditor : public FormPopover {
     Q_OBJECT
 
 public:
@@ -25,6 +25,7 @@ private:
     void check();
 
     Datacenter m_before;
+    QString m_note;                        // where a preset's figures come from
     bool m_isNew;
     QComboBox *m_region;
     QLineEdit *m_name;

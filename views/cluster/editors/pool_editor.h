@@ -4,14 +4,14 @@
 // drives and the host memory that activations and optimizer states can wait in. GUI thread.
 
 #include "core/plan/plan.h"
-#include "views/cluster/dialogs/form_dialog.h"
+#include "views/cluster/editors/form_popover.h"
 
 class QCheckBox;
 class QComboBox;
 
 namespace trainyard {
 
-class PoolEditor : public FormDialog {
+class PoolEditor : public FormPopover {
     Q_OBJECT
 
 public:

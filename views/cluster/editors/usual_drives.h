@@ -13,18 +13,18 @@ struct UsualDrive {
     double endurancePb = 0.6;      // 600 TB written
     double usd = 90;
 };
-inline constexpr int kUsualDrivesANode = 4;
+inline constexpr int kUsualDrivesPerNode = 4;
 inline constexpr const char *kUsualDriveSource =
-    "Starts from four Samsung 980 PRO 1 TB a node: 5.0 GB/s written, 7.0 GB/s read and 600 TB each, as the data sheet is recalled; $90 each (SSDTrain, arXiv 2408.10013).";
+    "Starts from four Samsung 980 PRO 1 TB per node: 5.0 GB/s written, 7.0 GB/s read and 600 TB each, as the data sheet is recalled; $90 each (SSDTrain, arXiv 2408.10013).";
 
 [[nodiscard]] inline Ssd usualDrives()
 {
     constexpr UsualDrive kDrive;
     Ssd drives;
-    drives.writeGBps = kUsualDrivesANode * kDrive.writeGBps;
-    drives.readGBps = kUsualDrivesANode * kDrive.readGBps;
-    drives.endurancePb = kUsualDrivesANode * kDrive.endurancePb;
-    drives.usd = kUsualDrivesANode * kDrive.usd;
+    drives.writeGBps = kUsualDrivesPerNode * kDrive.writeGBps;
+    drives.readGBps = kUsualDrivesPerNode * kDrive.readGBps;
+    drives.endurancePb = kUsualDrivesPerNode * kDrive.endurancePb;
+    drives.usd = kUsualDrivesPerNode * kDrive.usd;
     return drives;
 }
 
