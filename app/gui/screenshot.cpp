@@ -50,7 +50,9 @@ void Screenshot::take()
 {
     m_window.resize(m_size);
     QCoreApplication::processEvents();
-    QImage image(m_size, QImage::Format_ARGB32_Premultiplied);
+    const qreal scale = m_window.devicePixelRatioF();   // the picture is as sharp as the screen would be
+    QImage image(m_size * scale, QImage::Format_ARGB32_Premultiplied);
+    image.setDevicePixelRatio(scale);
     image.fill(m_window.palette().color(QPalette::Window));
     m_window.render(&image);
     if (!image.save(m_path, "PNG"))

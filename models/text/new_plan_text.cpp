@@ -37,7 +37,7 @@ QString memoryText(const Evaluation &evaluation)
 {
     const StageMemory *stage = fullest(evaluation);
     if (!stage)
-        return evaluation.layout.unseated.empty() ? tr("cannot run") : QString::fromStdString(evaluation.layout.unseated);
+        return evaluation.layout.unplaced.empty() ? tr("cannot run") : QString::fromStdString(evaluation.layout.unplaced);
     const QString used = tr("%1 of %2 on the fullest GPU").arg(formatBytes(double(stage->device)), formatBytes(double(stage->capacity)));
     return (stage->fits() ? tr("fits: %1") : tr("does not fit: %1")).arg(used);
 }

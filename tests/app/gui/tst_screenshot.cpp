@@ -7,6 +7,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <set>
+
 namespace {
 
 struct Ended {
@@ -47,6 +49,42 @@ private slots:
         const QImage picture(path);
         QCOMPARE(picture.size(), QSize(1280, 720));
         QVERIFY(picture.pixelColor(2, 2).lightness() > 200);
+    }
+    /// Two themes, three sizes, three scales: every panel's corner of the window has something to read.
+    void theWindowIsWholeInEveryThemeSizeAndScale_data()
+    {
+        QTest::addColumn<QString>("theme");
+        QTest::addColumn<QSize>("size");
+        QTest::addColumn<double>("scale");
+        for (const char *theme : {"light", "dark"})
+            for (const QSize size : {QSize(1280, 720), QSize(1440, 900), QSize(2560, 1440)})
+                QTest::addRow("%s %d", theme, size.width()) << theme << size << 1.0;
+        QTest::newRow("light 1280 at 1.5") << "light" << QSize(1280, 720) << 1.5;
+        QTest::newRow("dark 1280 at 2") << "dark" << QSize(1280, 720) << 2.0;
+        QTest::newRow("dark 960 at 2") << "dark" << QSize(960, 540) << 2.0;
+    }
+    void theWindowIsWholeInEveryThemeSizeAndScale()
+    {
+        QFETCH(QString, theme);
+        QFETCH(QSize, size);
+        QFETCH(double, scale);
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("QT_SCALE_FACTOR", QString::number(scale));
+        const QString path = m_folder.filePath("whole.png");
+        const Ended ended = run({"--screenshot", path, "--size", QStringLiteral("%1x%2").arg(size.width()).arg(size.height()), "--theme", theme,
+                                 TRAINYARD_SOURCE_DIR "/samples/llama-3-70b-three-regions.trainyard.json"}, environment);
+        QVERIFY2(ended.code == 0, qPrintable(ended.errors));
+        const QImage picture(path);
+        QCOMPARE(picture.size(), size * scale);
+        // In each ninth of the window, what is darker and lighter than its background.
+        for (int part = 0; part < 9; ++part) {
+            const QRect third(picture.width() * (part % 3) / 3, picture.height() * (part / 3) / 3, picture.width() / 3, picture.height() / 3);
+            std::set<QRgb> colors;
+            for (int y = third.top(); y <= third.bottom() && y < picture.height(); y += 3)
+                for (int x = third.left(); x <= third.right() && x < picture.width(); x += 3)
+                    colors.insert(picture.pixel(x, y));
+            QVERIFY2(colors.size() > 40, qPrintable(QStringLiteral("part %1 has %2 colours").arg(part).arg(colors.size())));
+        }
     }
     void withoutAPlanTheFirstSampleIsShown()
     {
