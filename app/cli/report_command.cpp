@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/outputs.h"
+#include "app/cli/pdf_report.h"
 
 #include "core/report/html_report.h"
 #include "core/report/markdown_report.h"
@@ -20,10 +21,13 @@ struct Options {
 int run(const Options &options)
 {
     const bool isHtml = options.out.ends_with(".html") || options.out.ends_with(".htm");
-    const bool isMarkdown = options.out.ends_with(".md");
-    if (!isHtml && !isMarkdown)
+    const bool isMarkdown = options.out.ends_with(".md"), isPdf = options.out.ends_with(".pdf");
+    if (!isHtml && !isMarkdown && !isPdf)
         return fail({{ErrorCode::BadValue, options.out, "is not a kind of report that this version writes",
-                      "a name that ends in .html or .md"}});
+                      "a name that ends in .html, .pdf or .md"}});
+    if (isPdf && options.plans.size() > 1)
+        return fail({{ErrorCode::BadValue, options.out, "a PDF is about one plan, and " + std::to_string(options.plans.size()) + " are named",
+                      "one plan, or a name that ends in .html"}});
     Errors errors = outputClashes({{"--out", options.out}}, options.plans);
     if (!errors.empty())
         return fail(errors);
@@ -37,6 +41,10 @@ int run(const Options &options)
     }
     if (!errors.empty())
         return fail(errors);
+    if (isPdf) {
+        const auto written = writePdfReport(*plans.front().evaluation, options.out);
+        return written ? kDone : fail({written.error()});
+    }
     const auto written = writeOutputFile(options.out, [&](std::ostream &out) {
         out << (isHtml ? htmlReport(plans) : markdownReport(plans));
     });
@@ -50,7 +58,7 @@ void addReportCommand(CLI::App &app, int &exitCode)
     const auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("report", "Write a page about one plan, or about several against the first");
     command->add_option("PLAN", options->plans, "Plan files; one may be -")->required();
-    command->add_option("--out", options->out, "Page to write: one self-contained .html, or .md")->required()->option_text("OUT.html|OUT.md");
+    command->add_option("--out", options->out, "Page to write: one self-contained .html, .pdf (of one plan; made by the program trainyard), or .md")->required()->option_text("OUT.html|OUT.pdf|OUT.md");
     addSetOption(*command, options->settings);
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/dialogs.h"
 #include "app/gui/options.h"
+#include "app/gui/report.h"
 #include "app/gui/screenshot.h"
 #include "core/base/output_file.h"
 #include "core/base/printable.h"
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
     cleanUpOnSignals();
     // Help, a picture and what is wrong with the options need no display.
     auto options = parseWithoutDisplay(argc, argv);
-    if (options && !options->screenshot.isEmpty() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    if (options && (!options->screenshot.isEmpty() || !options->report.isEmpty()) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     const bool isForToolkit = !options && hasToolkitOptions(argc, argv);
     if (!options && !isForToolkit) {
@@ -134,5 +135,7 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "trainyard: %s\n", trainyard::printable(options.error().toStdString()).c_str());
         return 2;
     }
+    if (!options->report.isEmpty())
+        return trainyard::writeReport(options->plan, options->report);
     return trainyard::run(application, *options);
 }

@@ -53,7 +53,9 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     const QCommandLineOption size(QStringLiteral("size"), tr("Size of the screenshot, 1440x900 unless told."), QStringLiteral("WIDTHxHEIGHT"));
     const QCommandLineOption theme(QStringLiteral("theme"), tr("system, light, dark or high-contrast."), QStringLiteral("NAME"));
     const QCommandLineOption page(QStringLiteral("page"), tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills its GPUs and what to do about it) validation, or new (the sheet for a new plan)."), QStringLiteral("NAME"), QStringLiteral("plan"));
-    parser.addOptions({screenshot, size, theme, page});
+    const QCommandLineOption report(QStringLiteral("report"), tr("Write the plan's report as PDF to --out and exit."));
+    const QCommandLineOption out(QStringLiteral("out"), tr("File of the report."), QStringLiteral("OUT.pdf"));
+    parser.addOptions({screenshot, size, theme, page, report, out});
     parser.addPositionalArgument(QStringLiteral("PLAN"), tr("Plan file to open; the first sample unless told."), QStringLiteral("[PLAN]"));
     if (!parser.parse(QStringList{QCoreApplication::applicationFilePath()} + arguments))
         return std::unexpected(parser.errorText());
@@ -67,6 +69,9 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
         return std::unexpected(tr("one plan at a time: %1").arg(parser.positionalArguments().join(u' ')));
     options.plan = parser.positionalArguments().value(0);
     options.screenshot = parser.value(screenshot);
+    options.report = parser.value(out);
+    if (parser.isSet(report) != parser.isSet(out) || (parser.isSet(report) && options.plan.isEmpty()))
+        return std::unexpected(tr("--report needs a plan and --out OUT.pdf"));
     if (parser.isSet(size)) {
         const auto parsed = parseSize(parser.value(size));
         if (!parsed)

@@ -47,6 +47,11 @@ QString formatBytes(double bytes)
     return scaled(bytes, units);
 }
 
+QString explainBytes(double bytes)
+{
+    return QStringLiteral("%1 is %2 GiB: 1 GB is 10⁹ bytes; 1 GiB, by which GPUs are named, is 2³⁰.").arg(formatBytes(bytes), digits(bytes / (1LL << 30)));
+}
+
 QString formatCount(double count)
 {
     static constexpr std::array<Unit, 5> units{{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};

@@ -127,7 +127,8 @@ QString detailOf(const Kind &kind, const Evaluation &evaluation)
     if (&kind == &kKinds[0] && !m.confidence.label.empty())
         return QStringLiteral("%1. %2").arg(confidenceText(m), basisText(m.confidence, 0));
     if (&kind == &kKinds[4] && fullest(m))
-        return QObject::tr("Stage %1. The framework allocates %2 at its peak.").arg(fullest(m)->stage + 1).arg(formatBytes(double(fullest(m)->peak)));
+        return QObject::tr("Stage %1. The framework allocates %2 at its peak.").arg(fullest(m)->stage + 1).arg(formatBytes(double(fullest(m)->peak)))
+            + u'\n' + explainBytes(double(fullest(m)->capacity));
     if (&kind == &kKinds[5] && busiestLink(m) && evaluation.plan) {
         const auto &between = evaluation.plan->cluster.wanLinks.at(busiestLink(m)->link).between;
         const WanLinkUse &use = *busiestLink(m);

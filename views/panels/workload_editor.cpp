@@ -29,8 +29,9 @@ const QString kInline = QStringLiteral("\x02");       // data of the entry for a
 /// A spin box that commits when editing ends, and lets the wheel scroll the panel.
 class NumberBox : public QSpinBox {
 public:
-    NumberBox(int least, int most, QWidget *parent) : QSpinBox(parent)
+    NumberBox(int least, int most, const QString &one, const QString &many, QWidget *parent) : QSpinBox(parent), m_one(one), m_many(many)
     {
+        connect(this, &QSpinBox::valueChanged, this, &NumberBox::showUnit);
         setRange(least, most);
         setKeyboardTracking(false);
         setGroupSeparatorShown(true);
@@ -38,9 +39,32 @@ public:
         setFocusPolicy(Qt::StrongFocus);
     }
 
+    void showUnit() { setSuffix(value() == 1 ? m_one : m_many); }
+
 protected:
     void wheelEvent(QWheelEvent *event) override { event->ignore(); }
+
+private:
+    QString m_one, m_many;
 };
+
+QString nameOf(Precision precision)
+{
+    return QString::fromLatin1(toString(precision)).toUpper();
+}
+
+QString nameOf(Optimizer optimizer)
+{
+    switch (optimizer) {
+    case Optimizer::Adam: return QStringLiteral("Adam");
+    case Optimizer::Adam8bit: return QObject::tr("8-bit Adam");
+    case Optimizer::Adafactor: return QStringLiteral("Adafactor");
+    case Optimizer::Lion: return QStringLiteral("Lion");
+    case Optimizer::Sgd: return QStringLiteral("SGD");
+    case Optimizer::Galore: return QStringLiteral("GaLore");
+    }
+    return QString::fromLatin1(toString(optimizer));
+}
 
 /// "1.5T", "300 B", "1.5e13", "2,000,000" → tokens; empty text → none. False where it is not a number.
 bool parseTokens(QString text, std::optional<double> &tokens)
@@ -92,9 +116,9 @@ WorkloadEditor::WorkloadEditor(const Catalogue &catalogue, QWidget *parent)
     , m_model(new QComboBox(this))
     , m_precision(new QComboBox(this))
     , m_optimizer(new QComboBox(this))
-    , m_sequence(new NumberBox(1, 100'000'000, this))
-    , m_globalBatch(new NumberBox(1, 100'000'000, this))
-    , m_microBatch(new NumberBox(1, 1'000'000, this))
+    , m_sequence(new NumberBox(1, 100'000'000, tr(" token"), tr(" tokens"), this))
+    , m_globalBatch(new NumberBox(1, 100'000'000, tr(" sequence"), tr(" sequences"), this))
+    , m_microBatch(new NumberBox(1, 1'000'000, tr(" sequence"), tr(" sequences"), this))
     , m_tokens(new QLineEdit(this))
     , m_derived(new TextLine({}, Ink::Muted, this))
 {
@@ -116,9 +140,9 @@ void WorkloadEditor::addFields()
     m_model->completer()->setCompletionMode(QCompleter::PopupCompletion);
     m_model->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     for (int i = 0; i < kPrecisionCount; ++i)
-        m_precision->addItem(QString::fromLatin1(toString(static_cast<Precision>(i))), i);
+        m_precision->addItem(nameOf(static_cast<Precision>(i)), i);
     for (const Optimizer optimizer : kOptimizers)
-        m_optimizer->addItem(QString::fromLatin1(toString(optimizer)), int(optimizer));
+        m_optimizer->addItem(nameOf(optimizer), int(optimizer));
     m_tokens->setAlignment(Qt::AlignRight);
     m_tokens->setTextMargins(0, 0, 13, 0);   // under the digits of the boxes with buttons
     m_tokens->setPlaceholderText(tr("not given"));
@@ -168,14 +192,14 @@ void WorkloadEditor::wire()
             return;
         WorkloadSpec next = m_plan->workload;
         next.precision = static_cast<Precision>(m_precision->itemData(index).toInt());
-        commit(next, tr("Precision %1 → %2").arg(QString::fromLatin1(toString(m_plan->workload.precision)), m_precision->itemText(index)));
+        commit(next, tr("Precision %1 → %2").arg(nameOf(m_plan->workload.precision), m_precision->itemText(index)));
     });
     connect(m_optimizer, &QComboBox::activated, this, [this](int index) {
         if (!m_plan)
             return;
         WorkloadSpec next = m_plan->workload;
         next.optimizer = static_cast<Optimizer>(m_optimizer->itemData(index).toInt());
-        commit(next, tr("Optimizer %1 → %2").arg(QString::fromLatin1(toString(m_plan->workload.optimizer)), m_optimizer->itemText(index)));
+        commit(next, tr("Optimizer %1 → %2").arg(nameOf(m_plan->workload.optimizer), m_optimizer->itemText(index)));
     });
     connect(m_tokens, &QLineEdit::editingFinished, this, &WorkloadEditor::commitTokens);
 }
@@ -212,6 +236,8 @@ void WorkloadEditor::refresh()
     m_sequence->setValue(workload.sequenceLength);
     m_globalBatch->setValue(workload.globalBatch);
     m_microBatch->setValue(workload.microBatch);
+    for (QSpinBox *box : {m_sequence, m_globalBatch, m_microBatch})
+        static_cast<NumberBox *>(box)->showUnit();     // signals are blocked here
     m_precision->setCurrentIndex(m_precision->findData(int(workload.precision)));
     m_optimizer->setCurrentIndex(m_optimizer->findData(int(workload.optimizer)));
     m_tokens->setText(workload.trainingTokens ? formatCount(*workload.trainingTokens) : QString());

@@ -128,6 +128,7 @@ void ChoiceField::placeList()
     if (m_list->parentWidget() != top)
         m_list->setParent(top);
     m_list->setFont(uiFont());
+    m_list->setStyleSheet(QStringLiteral("QListWidget { border: 1px solid %1; border-radius: 5px; background: %2; padding: 2px; }").arg(theme().accent.name(), theme().panelRaised.name()));
     const int wanted = std::min(m_list->count(), kMostRows) * kRowHeight + 8;
     const QPoint below = mapTo(top, QPoint(0, height() + 2)), above = mapTo(top, QPoint(0, -2));
     const int roomBelow = top->height() - below.y() - Theme::kGap, roomAbove = above.y() - Theme::kGap;

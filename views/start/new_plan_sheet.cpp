@@ -70,7 +70,7 @@ void NewPlanSheet::layOut()
     m_sequence->setSuffix(tr(" tokens"));
     m_batch->setAccessibleName(tr("Global batch, sequences per iteration"));
     m_batch->setSuffix(tr(" sequences"));
-    m_preview->setAccessibleName(tr("Preview"));
+    m_preview->setObjectName(QStringLiteral("preview"));   // its accessible name is what it says
     m_create->setProperty("isPrimary", true);
     for (QPushButton *button : {m_addSite, m_config, m_cancel, m_create})
         button->setAutoDefault(true);      // Enter presses the one that has the focus

@@ -50,6 +50,7 @@ SiteRow::SiteRow(const Catalogue &catalogue, const NewSite &site, QWidget *paren
     m_remove->setToolTip(tr("Leave this region out"));
     m_remove->setProperty("isFlat", true);
     auto *times = new TextLine(QStringLiteral("×"), Ink::Muted, this);
+    times->setFixedWidth(times->fontMetrics().horizontalAdvance(times->text()) + 2);
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(Theme::kGap);

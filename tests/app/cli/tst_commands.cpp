@@ -107,9 +107,10 @@ private slots:
         QCOMPARE(run(words("evaluate")).exitCode, 2);
         QCOMPARE(run(words("evaluate --format xml") << path).exitCode, 2);
         QCOMPARE(run(words("compare") << path).exitCode, 2);
-        const Answer pdf = run(words("report --out") << file("r.pdf") << path);
-        QCOMPARE(pdf.exitCode, 2);
-        QVERIFY2(pdf.err.contains(QLatin1String(".html")), qPrintable(pdf.err));
+        const Answer odt = run(words("report --out") << file("r.odt") << path);
+        QCOMPARE(odt.exitCode, 2);
+        QVERIFY2(odt.err.contains(QLatin1String(".html, .pdf")), qPrintable(odt.err));
+        QCOMPARE(run(words("report --out") << file("r.pdf") << path << path).exitCode, 2);
     }
 
     void aPlanIsReadFromAFileOrFromStandardInput()

@@ -74,6 +74,40 @@ private slots:
         QCOMPARE(read(file("config.json")), config);
     }
 
+    void aReportIsReadLikeThePlanInIt()
+    {
+        // evaluate(report(plan)) = evaluate(plan), also where the plan names a file that is gone by then.
+        json named = smallPlan();
+        named["workload"]["model"] = "config.json";
+        write("config.json", read(QStringLiteral(TRAINYARD_SOURCE_DIR "/tests/data/hf_configs/dense_llama.json")));
+        write("plan.json", bytes(named));
+        const auto iteration = [](const Answer &answer) { return json::parse(answer.out)["iteration_time_s"].get<double>(); };
+        const double before = iteration(run(words("evaluate --format json") << file("plan.json")));
+        QCOMPARE(run(words("report --out") << file("report.html") << file("plan.json")).exitCode, 0);
+        QVERIFY(QFile::remove(file("config.json")));
+        const Answer again = run(words("evaluate --format json") << file("report.html"));
+        QVERIFY2(again.exitCode == 0, qPrintable(again.err));
+        QCOMPARE(iteration(again), before);
+        write("page.html", "<html>no plan</html>");
+        const Answer none = run(words("evaluate") << file("page.html"));
+        QCOMPARE(none.exitCode, 2);
+        QVERIFY2(none.err.contains(QLatin1String("holds no plan")), qPrintable(none.err));
+    }
+
+    void aPdfIsMadeByTheProgramWithTheWindow()
+    {
+        const Answer answer = run(words("report --out") << file("report.pdf") << plan());
+        if (!QFile::exists(QFileInfo(QStringLiteral(TRAINYARD_CLI)).dir().filePath(QStringLiteral("trainyard")))) {
+            QCOMPARE(answer.exitCode, 2);
+            QVERIFY2(answer.err.contains(QLatin1String("not beside trainyard-cli")), qPrintable(answer.err));
+            return;
+        }
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        QVERIFY(read(file("report.pdf")).startsWith("%PDF-"));
+        QCOMPARE(run(words("evaluate --format json") << file("report.pdf")).exitCode, 0);
+        QCOMPARE(run(words("report --out") << file("no/such/report.pdf") << plan()).exitCode, 2);
+    }
+
     void twoOutputsAreTwoFiles()
     {
         const Answer answer = run(words("evaluate --trace") << file("out") << QStringLiteral("--timeline") << file("out") << plan());

@@ -56,6 +56,21 @@ private slots:
         QCOMPARE(m_committed->last().at(1).toString(), QStringLiteral("Global batch 128 → 256"));
     }
 
+    void numbersHaveTheirUnitAndOneIsOne()
+    {
+        auto *micro = field<QSpinBox>("Micro-batch");
+        micro->setValue(2);
+        QCOMPARE(micro->text(), QStringLiteral("2 sequences"));
+        micro->setValue(1);
+        QCOMPARE(micro->text(), QStringLiteral("1 sequence"));
+        Plan one = *m_plan;
+        one.workload.globalBatch = 1;
+        m_editor->setPlan(std::make_shared<const Plan>(one));
+        QCOMPARE(field<QSpinBox>("Global batch")->text(), QStringLiteral("1 sequence"));
+        QVERIFY(field<QComboBox>("Precision")->findText("BF16") >= 0);
+        QVERIFY(field<QComboBox>("Optimizer")->findText("8-bit Adam") >= 0);
+    }
+
     void theModelIsFoundByTyping()
     {
         auto *model = field<QComboBox>("Model");

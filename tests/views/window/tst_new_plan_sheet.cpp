@@ -75,6 +75,7 @@ struct Sheet : WindowFixture {
         QTest::keyClick(&window, Qt::Key_N, Qt::ControlModifier);
     }
     NewPlanSheet &sheet() { return *window.newPlan(); }
+    QString previewText() { return sheet().findChild<TextLine *>("preview")->text(); }
     bool isShown() { return window.newPlan() && window.newPlan()->isVisible(); }
 };
 
@@ -99,13 +100,15 @@ private slots:
         press(Qt::Key_Return);
         QTRY_COMPARE(focus()->accessibleName(), QStringLiteral("Region 2"));
         type("aws oregon");
+        if (const QString to = qEnvironmentVariable("TRAINYARD_PICTURES"); !to.isEmpty())
+            f.window.grab().save(to + "/new-plan-matches.png");
         press(Qt::Key_Return);
         QVERIFY(tabTo("From config.json…"));
         press(Qt::Key_Space);
         QTRY_VERIFY(f.sheet().given().ownModel);
-        QTRY_VERIFY_WITH_TIMEOUT(named<TextLine>(f.sheet(), "Preview")->text().contains("per iteration"), 30000);
+        QTRY_VERIFY_WITH_TIMEOUT(f.previewText().contains("per iteration"), 30000);
         // 6 · 8 + 6 · 8 GPUs: the second region begins as a copy of the first.
-        QVERIFY2(named<TextLine>(f.sheet(), "Preview")->text().contains("96 GPUs"), qPrintable(named<TextLine>(f.sheet(), "Preview")->text()));
+        QVERIFY2(f.previewText().contains("96 GPUs"), qPrintable(f.previewText()));
         if (const QString to = qEnvironmentVariable("TRAINYARD_PICTURES"); !to.isEmpty()) {
             f.window.grab().save(to + "/new-plan.png");
             f.window.resize(1280, 720);
@@ -210,7 +213,7 @@ private slots:
         Sheet f;
         QVERIFY(tabTo("Add region"));
         press(Qt::Key_Space);
-        QVERIFY(named<TextLine>(f.sheet(), "Preview")->text().contains("Choose a region"));
+        QVERIFY(f.previewText().contains("Choose a region"));
         const PlanPtr before = f.document.plan();
         press(Qt::Key_Return, Qt::ControlModifier);
         QTest::qWait(100);
