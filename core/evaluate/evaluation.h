@@ -102,7 +102,7 @@ struct OffloadMetrics {
     double bytesPerGpu = 0;            // written in one iteration
     double bytesRead = 0, bytesForwarded = 0;   // written = read + forwarded
     double bytesDropped = 0;           // needed before their store began, never written
-    std::int64_t mostAway = 0;         // bytes of one GPU outside it at once
+    std::int64_t mostOffloaded = 0;         // bytes of one GPU outside it at once
     double requiredWriteGBps = 0;      // bytes over half the iteration
     double stall = 0;                  // seconds of the iteration that transfers add
     double activationPeakReduction = 0;   // share of the peak without offload

@@ -15,7 +15,7 @@ double writtenBy(const Workload &workload, const Costs &costs, const OffloadedMe
 {
     double activations = 0, states = 0;
     if (workload.plan->memory.activationOffload == ActivationOffload::Ssd)
-        for (const std::vector<HeldOverTime> &stages : offloaded)
+        for (const std::vector<LiveOverTime> &stages : offloaded)
             activations = std::max(activations, stages[std::size_t(stage)].use.written);
     for (const std::vector<StageCosts> &stages : costs.stages)
         states = std::max(states, (stages[std::size_t(stage)].step.written + stages[std::size_t(stage)].weightsWritten).value);
@@ -88,20 +88,20 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
     double highest = 0;
     for (std::size_t c = 0; c < offloaded.size(); ++c) {
         for (std::size_t stage = 0; stage < offloaded[c].size(); ++stage) {
-            const HeldOverTime &held = offloaded[c][stage];
-            if (held.use.written > result.bytesPerGpu) {
-                result.bytesPerGpu = held.use.written;
-                result.bytesRead = held.use.read;
-                result.bytesForwarded = held.use.forwarded;
+            const LiveOverTime &live = offloaded[c][stage];
+            if (live.use.written > result.bytesPerGpu) {
+                result.bytesPerGpu = live.use.written;
+                result.bytesRead = live.use.read;
+                result.bytesForwarded = live.use.forwarded;
             }
             const StageOffload &stageOffload = costs.offload[c][stage];
             if (const double could = stageOffload.offloadable + stageOffload.small; could > 0)
                 result.smallShare = std::max(result.smallShare, stageOffload.small / could);
-            result.bytesDropped = std::max(result.bytesDropped, held.use.dropped);
-            result.mostAway = std::max(result.mostAway, std::int64_t(held.mostAway));
-            if (held.peakWithout > highest) {
-                highest = held.peakWithout;
-                result.activationPeakReduction = 1 - held.peak / held.peakWithout;
+            result.bytesDropped = std::max(result.bytesDropped, live.use.dropped);
+            result.mostOffloaded = std::max(result.mostOffloaded, std::int64_t(live.mostOffloaded));
+            if (live.peakWithout > highest) {
+                highest = live.peakWithout;
+                result.activationPeakReduction = 1 - live.peak / live.peakWithout;
                 addFates(result, costs, c, stage);
             }
         }

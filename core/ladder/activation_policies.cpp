@@ -45,7 +45,7 @@ Bytes peakOf(const std::vector<Block> &blocks, const std::vector<BlockFate> &fat
     Bytes kept, moving, most, largest;
     std::size_t out = 0, oldest = 0;   // swapped blocks on their way; the first of them
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-        most = std::max(most, kept + moving + blocks[i].activations + limits.beside);
+        most = std::max(most, kept + moving + blocks[i].activations + limits.workspace);
         switch (fates[i]) {
         case BlockFate::Keep: kept += blocks[i].activations; break;
         case BlockFate::Recompute: kept += blocks[i].input; break;

@@ -51,7 +51,7 @@ struct BlockLimits {
     Bytes room;                    // for activations
     BytesPerSecond out, in;        // 0: nothing can be swapped
     double waiting = 0;            // more micro-batches of the stage between their forward and their backward
-    Bytes beside, turn;            // that exist beside the block at work; between forward and backward (loss, logits)
+    Bytes workspace, turn;            // that exist beside the block at work; between forward and backward (loss, logits)
     int moving = 1;                // blocks on their way at a time
 };
 

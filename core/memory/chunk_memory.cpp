@@ -82,10 +82,10 @@ private:
         m.forward.logits = lossPeak() - logits;
     }
 
-    [[nodiscard]] Transient backward(const StageChunk &chunk, const ChunkMemory &m, bool recomputes) const
+    [[nodiscard]] Workspace backward(const StageChunk &chunk, const ChunkMemory &m, bool recomputes) const
     {
-        Transient worst = chunk.layers > 0 ? layers(chunk, m, recomputes) : Transient{};
-        const auto consider = [&](const Transient &other) {
+        Workspace worst = chunk.layers > 0 ? layers(chunk, m, recomputes) : Workspace{};
+        const auto consider = [&](const Workspace &other) {
             if (other.total() > worst.total())
                 worst = other;
         };
@@ -99,10 +99,10 @@ private:
     }
 
     /// The layer with most beside what is kept; the loss is over by then.
-    [[nodiscard]] Transient layers(const StageChunk &chunk, const ChunkMemory &m, bool recomputes) const
+    [[nodiscard]] Workspace layers(const StageChunk &chunk, const ChunkMemory &m, bool recomputes) const
     {
-        const auto beside = [&](const LayerActivations &layer, bool isExpert) {
-            Transient t;
+        const auto workspace = [&](const LayerActivations &layer, bool isExpert) {
+            Workspace t;
             t.logits = -m.loss;
             t.recomputed = recomputes ? layer.whole - layer.kept : 0;
             if (!m_stack.backwardTemporaries)
@@ -111,7 +111,7 @@ private:
             t.weightGradients = layerWeightGradients(isExpert);
             return t;
         };
-        const Transient dense = beside(m_dense, false), expert = beside(m_expert, true);
+        const Workspace dense = workspace(m_dense, false), expert = workspace(m_expert, true);
         const bool takesExpert = chunk.expertLayers == chunk.layers || (chunk.expertLayers > 0 && expert.total() > dense.total());
         return takesExpert ? expert : dense;
     }
@@ -127,9 +127,9 @@ private:
     }
 
     /// Backward of the output matrix: gradients of logits, input and matrix.
-    [[nodiscard]] Transient head(const ChunkMemory &m) const
+    [[nodiscard]] Workspace head(const ChunkMemory &m) const
     {
-        Transient t;
+        Workspace t;
         if (!m_stack.backwardTemporaries)
             return t;
         t.logits = m_shape.elementBytes * m_logits + 2 * m_hiddenShare - m.loss;
@@ -139,9 +139,9 @@ private:
     }
 
     /// Backward of the token table, which gives a gradient of the whole table; the micro-batch is done by then.
-    [[nodiscard]] Transient embedding(const StageChunk &chunk, double kept, double loss) const
+    [[nodiscard]] Workspace embedding(const StageChunk &chunk, double kept, double loss) const
     {
-        Transient t;
+        Workspace t;
         t.kept = -kept;
         t.logits = -loss;
         t.gradients = m_hiddenShare;
@@ -171,9 +171,9 @@ ChunkMemory sliced(ChunkMemory m, int slices)
 {
     for (double ChunkMemory::*part : {&ChunkMemory::kept, &ChunkMemory::whole, &ChunkMemory::ends, &ChunkMemory::loss, &ChunkMemory::forWeightGrads})
         m.*part /= slices;
-    for (Transient *beside : {&m.forward, &m.backward, &m.sparedBackward, &m.atHead, &m.atLayers, &m.atEmbedding})
-        for (double Transient::*part : {&Transient::kept, &Transient::logits, &Transient::recomputed, &Transient::gradients})
-            beside->*part /= slices;
+    for (Workspace *workspace : {&m.forward, &m.backward, &m.sparedBackward, &m.atHead, &m.atLayers, &m.atEmbedding})
+        for (double Workspace::*part : {&Workspace::kept, &Workspace::logits, &Workspace::recomputed, &Workspace::gradients})
+            workspace->*part /= slices;
     return m;
 }
 

@@ -12,7 +12,7 @@ namespace trainyard {
 
 /// Bytes beside what the micro-batches in flight keep, at the worst moment of one operation. Negative where the operation
 /// has freed part of what is kept by then.
-struct Transient {
+struct Workspace {
     double kept = 0;               // of the micro-batch's own activations, freed before: negative
     double logits = 0;
     double recomputed = 0;         // a layer that is computed again
@@ -27,11 +27,11 @@ struct ChunkMemory {
     double ends = 0;               // beside the layers: mask of the embedding, output of the stage
     double loss = 0;               // what the loss keeps
     double forWeightGrads = 0;     // from input gradient to weight gradient, where they are split
-    Transient forward, backward;   // beside that
-    Transient sparedBackward;      // of a backward that does not recompute
+    Workspace forward, backward;   // beside that
+    Workspace sparedBackward;      // of a backward that does not recompute
     // The moments of the backward, of which the above is the worst: while the loss or the output matrix is worked on, a
     // layer, or the token table. Zero where the chunk has no such part.
-    Transient atHead, atLayers, atEmbedding;
+    Workspace atHead, atLayers, atEmbedding;
 };
 
 /// The virtual stages of a stage, in order.

@@ -29,14 +29,14 @@ InFlightRoom inFlightRoom(const Workload &workload, double share)
     InFlightRoom result{{}, 0};
     for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
         const bool hasWeightGrads = endsWithWeightGrads(workload.plan->schedule);   // operations of their own, before which something stays
-        double kept = 0, forWeightGrads = 0, beside = 0;   // of a micro-batch; beside them, at the worst operation
+        double kept = 0, forWeightGrads = 0, workspace = 0;   // of a micro-batch; beside them, at the worst operation
         for (const ChunkMemory &chunk : chunkMemory(workload, stage)) {
             kept += chunk.kept + chunk.ends;
             forWeightGrads += hasWeightGrads ? chunk.forWeightGrads : 0;
-            beside = std::max(beside, chunk.loss + chunk.whole - chunk.kept
+            workspace = std::max(workspace, chunk.loss + chunk.whole - chunk.kept
                                           + std::max({chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total()}));
         }
-        const double each = std::max(kept, forWeightGrads), room = roomForMicroBatches(workload, stage, share) - beside;
+        const double each = std::max(kept, forWeightGrads), room = roomForMicroBatches(workload, stage, share) - workspace;
         result.microBatches.push_back(each > 0 ? int(std::clamp(room / each, 0.0, double(kMost))) : kMost);
         result.keptForWeightGrad = std::max(result.keptForWeightGrad, each > 0 ? forWeightGrads / each : 1);
     }

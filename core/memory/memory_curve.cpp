@@ -66,9 +66,9 @@ private:
         step(m_timeline.end[span], m_replay.now());
     }
 
-    void step(Nanoseconds time, double held)
+    void step(Nanoseconds time, double live)
     {
-        const std::int64_t bytes = wholeBytes(held);
+        const std::int64_t bytes = wholeBytes(live);
         if (m_curve.back().bytes != bytes)
             m_curve.push_back({time, bytes});
     }
@@ -85,9 +85,9 @@ OffloadCurves memoryCurves(const std::vector<StageMemory> &stages, const Offload
 {
     OffloadCurves curves;
     for (std::size_t stage = 0; stage < stages.size() && !offloaded.empty(); ++stage) {
-        const HeldOverTime &held = offloaded.front()[stage];
+        const LiveOverTime &live = offloaded.front()[stage];
         double peak = 0;
-        for (const std::vector<HeldOverTime> &stagesOfClass : offloaded)
+        for (const std::vector<LiveOverTime> &stagesOfClass : offloaded)
             peak = std::max(peak, stagesOfClass[stage].peak);
         const std::int64_t base = stages[stage].device - wholeBytes(peak);
         auto &with = curves.with.emplace_back(), &kept = curves.kept.emplace_back();
@@ -95,7 +95,7 @@ OffloadCurves memoryCurves(const std::vector<StageMemory> &stages, const Offload
             if (const std::int64_t whole = base + wholeBytes(bytes); curve.empty() || curve.back().bytes != whole)
                 curve.push_back({time, whole});
         };
-        for (const HeldOverTime::Step &step : held.steps) {
+        for (const LiveOverTime::Step &step : live.steps) {
             add(with, step.time, step.with);
             add(kept, step.time, step.without);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/memory/held_changes.h"
+#include "core/memory/live_changes.h"
 
 #include <algorithm>
 
@@ -18,9 +18,9 @@ public:
                 segments.emplace_back();   // a chunk without layers
         for (std::size_t c = 0; c < m_segments.size(); ++c)
             for (const bool isSpared : {false, true}) {
-                auto &row = m_beside.emplace_back();
+                auto &row = m_workspace.emplace_back();
                 for (const SegmentBytes &segment : m_segments[c])
-                    row.push_back(besideOf(chunks[c], segment, isSpared));
+                    row.push_back(workspaceOf(chunks[c], segment, isSpared));
             }
         const std::size_t cells = m_segments.size() * m_microBatches;
         for (auto *counts : {&m_forwards, &m_backwards, &m_stores, &m_loads, &m_loadCount})
@@ -32,7 +32,7 @@ public:
         m_segmentIsAnew.resize(cells);
     }
 
-    HeldOverTime run(int pipelineClass, int stage)
+    LiveOverTime run(int pipelineClass, int stage)
     {
         std::vector<const Track *> compute, stores, loads;
         for (const Track &track : m_timeline.tracks) {
@@ -88,7 +88,7 @@ private:
         if (isMoot(span))
             return;
         m_result.use.read += bytes;
-        m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Begins, .away = -bytes});
+        m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Begins, .offloaded = -bytes});
     }
 
     void addStore(std::uint32_t span)
@@ -106,7 +106,7 @@ private:
             m_result.use.forwarded += bytes * moved;
             return;
         }
-        m_changes.push_back({.time = m_timeline.end[span], .order = ChangeOrder::Ends, .away = bytes});
+        m_changes.push_back({.time = m_timeline.end[span], .order = ChangeOrder::Ends, .offloaded = bytes});
     }
 
     /// A chunk and a micro-batch: of the span, or of the backward of a pair.
@@ -142,12 +142,12 @@ private:
     {
         const double bytes = m_segments[of.chunk][segment].discarded;
         if (bytes > 0 && !m_segmentIsAnew[cell(of)])
-            m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Begins, .gone = -bytes});
+            m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Begins, .discarded = -bytes});
         m_segmentIsAnew[cell(of)] = true;
     }
 
     /// What the whole operation holds beside its segments, counted with the first.
-    [[nodiscard]] HeldChange firstOf(Cell of, double sign) const
+    [[nodiscard]] LiveChange firstOf(Cell of, double sign) const
     {
         const ChunkMemory &c = m_chunks[of.chunk];
         return {.activations = sign * (isSpared(of) ? c.whole - c.kept : 0), .ends = sign * c.ends, .inFlight = sign / double(m_chunks.size())};
@@ -158,14 +158,14 @@ private:
         const std::size_t k = m_forwards[cell(of)]++;
         const SegmentBytes &segment = m_segments[of.chunk][k];
         const ChunkMemory &c = m_chunks[of.chunk];
-        HeldChange change = k == 0 ? firstOf(of, 1) : HeldChange{};
+        LiveChange change = k == 0 ? firstOf(of, 1) : LiveChange{};
         change.time = segment.hasHead ? m_timeline.start[span] : m_timeline.end[span];
         change.activations += segment.whole();
-        change.gone = segment.discarded;
+        change.discarded = segment.discarded;
         change.loss = segment.hasHead ? c.loss : 0;
         m_changes.push_back(change);
         if (segment.hasHead)
-            addBeside(span, c.forward);
+            addWorkspace(span, c.forward);
     }
 
     void addBackward(std::uint32_t span, Cell of)
@@ -176,9 +176,9 @@ private:
         const ChunkMemory &c = m_chunks[of.chunk];
         makeAnew(span, of, k);
         m_segmentIsAnew[cell(of)] = false;
-        addBeside(span, of, k);
+        addWorkspace(span, of, k);
         const double share = c.kept > 0 ? segment.whole() / c.kept : k == 0 ? 1 : 0;   // of what a micro-batch keeps
-        HeldChange change = k == 0 ? firstOf(of, -1) : HeldChange{};
+        LiveChange change = k == 0 ? firstOf(of, -1) : LiveChange{};
         change.time = m_timeline.end[span];
         change.order = ChangeOrder::Ends;
         change.activations = -segment.whole() - (isSpared(of) ? (c.whole - c.kept) * share : 0);
@@ -193,10 +193,10 @@ private:
     {
         if (!m_spared.hasRecomputeOps()) {
             if (!isCut(m_timeline.kind[span + 1]))
-                return addBeside(span, m_chunks[of.chunk].backward);
+                return addWorkspace(span, m_chunks[of.chunk].backward);
             const std::size_t k = m_segments[of.chunk].size() - 1 - m_backwards[cell(of)];
             makeAnew(span, of, k);
-            return addBeside(span, of, k);
+            return addWorkspace(span, of, k);
         }
         if (isSpared(of))
             return;
@@ -208,12 +208,12 @@ private:
     void addWholeBackward(std::uint32_t span, Cell of)
     {
         const ChunkMemory &c = m_chunks[of.chunk];
-        addBeside(span, isSpared(of) ? c.sparedBackward : c.backward);
+        addWorkspace(span, isSpared(of) ? c.sparedBackward : c.backward);
         addEndOfBackward(span, of);
     }
     void addEndOfBackward(std::uint32_t span, Cell of)
     {
-        HeldChange change = firstOf(of, -1);
+        LiveChange change = firstOf(of, -1);
         change.time = m_timeline.end[span];
         change.order = ChangeOrder::Ends;
         change.activations -= bytesOf(of.chunk);
@@ -224,13 +224,13 @@ private:
     {
         const Cell backward{m_timeline.pairedChunk[span], std::size_t(m_timeline.pairedMicroBatch[span])};
         const ChunkMemory &from = m_chunks[forward.chunk], &back = m_chunks[backward.chunk];
-        HeldChange change = firstOf(forward, 1);
+        LiveChange change = firstOf(forward, 1);
         change.time = m_timeline.start[span];
         change.activations += bytesOf(forward.chunk);
         change.loss = from.loss;
         m_changes.push_back(change);
-        const Transient &beside = isSpared(backward) ? back.sparedBackward : back.backward;
-        addBeside(span, from.forward.total() > beside.total() ? from.forward : beside);
+        const Workspace &workspace = isSpared(backward) ? back.sparedBackward : back.backward;
+        addWorkspace(span, from.forward.total() > workspace.total() ? from.forward : workspace);
         addEndOfBackward(span, backward);
     }
     [[nodiscard]] double bytesOf(std::size_t chunk) const
@@ -241,14 +241,14 @@ private:
         return sum;
     }
 
-    void addBeside(std::uint32_t span, Cell of, std::size_t segment)
+    void addWorkspace(std::uint32_t span, Cell of, std::size_t segment)
     {
-        addBeside(span, m_beside[2 * of.chunk + (isSpared(of) ? 1 : 0)][segment]);
+        addWorkspace(span, m_workspace[2 * of.chunk + (isSpared(of) ? 1 : 0)][segment]);
     }
-    void addBeside(std::uint32_t span, const Transient &beside)
+    void addWorkspace(std::uint32_t span, const Workspace &workspace)
     {
-        m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Runs, .beside = &beside});
-        m_changes.push_back({.time = m_timeline.end[span], .order = ChangeOrder::Ends, .beside = &beside});
+        m_changes.push_back({.time = m_timeline.start[span], .order = ChangeOrder::Runs, .workspace = &workspace});
+        m_changes.push_back({.time = m_timeline.end[span], .order = ChangeOrder::Ends, .workspace = &workspace});
     }
 
     const Timeline &m_timeline;
@@ -256,20 +256,20 @@ private:
     Replay m_spared;
     std::size_t m_microBatches;
     std::vector<std::vector<SegmentBytes>> m_segments;       // [chunk]
-    std::vector<std::vector<Transient>> m_beside;            // [2 * chunk + spared][segment]
+    std::vector<std::vector<Workspace>> m_workspace;            // [2 * chunk + spared][segment]
     // per chunk and micro-batch: spans seen so far
     std::vector<std::size_t> m_forwards, m_backwards, m_stores, m_loads, m_loadCount;
     std::vector<std::vector<bool>> m_forwarded;              // the loads that took no time
     std::vector<bool> m_isMadeAnew;                          // a recomputation of its own has begun
     bool m_splitsBackward = false;                           // input gradients are cut, whole backwards are not
     std::vector<bool> m_segmentIsAnew;                              // per chunk and micro-batch: the segment at work was computed again
-    std::vector<HeldChange> m_changes;
-    HeldOverTime m_result;
+    std::vector<LiveChange> m_changes;
+    LiveOverTime m_result;
 };
 
 } // namespace
 
-HeldOverTime heldOverTime(const Timeline &timeline, int pipelineClass, int stage, const StageOffload &offload,
+LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, const StageOffload &offload,
                           const std::vector<ChunkMemory> &chunks, const Program &program, bool isRecomputing)
 {
     return OffloadReplay(timeline, offload, chunks, program, stage, isRecomputing).run(pipelineClass, stage);

@@ -19,19 +19,19 @@ struct OffloadUse {
     double dropped = 0;            // never written: needed before the store began or, the rest of it, while it ran
 };
 
-struct HeldOverTime {
+struct LiveOverTime {
     struct Step { Nanoseconds time; double with, without; };   // from then on; bytes with offloading, and without
     std::vector<Step> steps;
-    Held fullest;                  // at the highest point, and what was away then, as part of fullest.activations
+    LiveBytes fullest;                  // at the highest point, and what was away then, as part of fullest.activations
     double peak = 0, peakWithout = 0;
-    double mostAway = 0;           // bytes outside the GPU at once
+    double mostOffloaded = 0;           // bytes outside the GPU at once
     OffloadUse use;
 };
 
 /// Of a stage of a class of pipelines. A segment counts from the end of its forward (the one with the loss from its start) to
 /// the end of its backward, less the time from the end of its store to the start of its load; what is thrown away does not count
 /// until its recomputation starts.
-[[nodiscard]] HeldOverTime heldOverTime(const Timeline &timeline, int pipelineClass, int stage, const StageOffload &offload,
+[[nodiscard]] LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, const StageOffload &offload,
                                         const std::vector<ChunkMemory> &chunks, const Program &program, bool isRecomputing);
 
 } // namespace trainyard

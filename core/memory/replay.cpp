@@ -8,25 +8,25 @@ namespace trainyard {
 namespace {
 
 /// Adds what one micro-batch of a chunk holds after its forward, or takes it away.
-void hold(Held &held, const ChunkMemory &c, bool isWhole, double sign, double chunkShare)
+void hold(LiveBytes &live, const ChunkMemory &c, bool isWhole, double sign, double chunkShare)
 {
-    held.activations += sign * (isWhole ? c.whole : c.kept);
-    held.ends += sign * c.ends;
-    held.loss += sign * c.loss;
-    held.inFlight += sign * chunkShare;
+    live.activations += sign * (isWhole ? c.whole : c.kept);
+    live.ends += sign * c.ends;
+    live.loss += sign * c.loss;
+    live.inFlight += sign * chunkShare;
 }
 
 /// Of an input gradient: at its last layer what waits for weight gradients has taken the place of what the layers kept.
 struct LastLayer {
-    Transient beside;
+    Workspace workspace;
     double grown = 0;
-    [[nodiscard]] double total() const { return beside.total() + grown; }
+    [[nodiscard]] double total() const { return workspace.total() + grown; }
 };
 LastLayer lastLayer(const ChunkMemory &c, bool isWhole)
 {
     LastLayer last{c.atLayers, std::max(0.0, c.forWeightGrads - (isWhole ? c.whole : c.kept))};
     if (isWhole)
-        last.beside.recomputed = 0;
+        last.workspace.recomputed = 0;
     return last;
 }
 
@@ -72,7 +72,7 @@ double Replay::recompute(const Sizes &c, int chunk, int microBatch)
 {
     if (!m_isWhole.empty() && m_isWhole[index(chunk, microBatch)] == 0) {
         m_isWhole[index(chunk, microBatch)] = 1;
-        m_now += c.held[1] - c.held[0];
+        m_now += c.live[1] - c.live[0];
     }
     return m_now;
 }
@@ -94,10 +94,10 @@ Fullest fullestMoment(const Program &program, int device, const std::vector<Chun
     return fullest;
 }
 
-Held heldAt(const Fullest &moment, const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing)
+LiveBytes liveAt(const Fullest &moment, const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing)
 {
     Replay replay(program, device, chunks, isRecomputing);
-    Held held;
+    LiveBytes live;
     const std::vector<Op> order = fullestOrder(program, device);
     const double share = 1.0 / double(chunks.size());
     for (std::size_t i = 0; i <= moment.op && i < order.size(); ++i) {
@@ -109,35 +109,35 @@ Held heldAt(const Fullest &moment, const Program &program, int device, const std
         switch (op.kind) {
         case OpKind::PairedForward:
         case OpKind::Forward:
-            hold(held, c, wasWhole, 1, share);
+            hold(live, c, wasWhole, 1, share);
             if (isDuring)
-                held.beside = c.forward;
+                live.workspace = c.forward;
             break;
         case OpKind::Recompute:
             if (!wasWhole && replay.isWhole(op.chunk, op.microBatch))
-                held.activations += c.whole - c.kept;
+                live.activations += c.whole - c.kept;
             break;
         case OpKind::Backward:
         case OpKind::InputGrad:
             if (isDuring) {
-                held.beside = wasWhole ? c.sparedBackward : c.backward;
-                if (const LastLayer last = lastLayer(c, wasWhole); op.kind == OpKind::InputGrad && last.total() > held.beside.total()) {
-                    held.beside = last.beside;
-                    held.forWeightGrads += last.grown;
+                live.workspace = wasWhole ? c.sparedBackward : c.backward;
+                if (const LastLayer last = lastLayer(c, wasWhole); op.kind == OpKind::InputGrad && last.total() > live.workspace.total()) {
+                    live.workspace = last.workspace;
+                    live.forWeightGrads += last.grown;
                 }
                 break;
             }
-            hold(held, c, wasWhole, -1, share);
+            hold(live, c, wasWhole, -1, share);
             if (op.kind == OpKind::InputGrad)
-                held.forWeightGrads += c.forWeightGrads;
+                live.forWeightGrads += c.forWeightGrads;
             break;
         case OpKind::WeightGrad:
             if (!isDuring)
-                held.forWeightGrads -= c.forWeightGrads;
+                live.forWeightGrads -= c.forWeightGrads;
             break;
         }
     }
-    return held;
+    return live;
 }
 
 } // namespace trainyard

@@ -13,14 +13,14 @@
 namespace trainyard {
 
 /// What the micro-batches hold on one GPU while an operation runs.
-struct Held {
+struct LiveBytes {
     double activations = 0;        // kept by layers, recomputed ones included
     double ends = 0;               // beside the layers
     double forWeightGrads = 0;     // of micro-batches whose weight gradients are still to come
     double loss = 0;
     double inFlight = 0;           // micro-batches between forward and backward, chunks counted as fractions
-    Transient beside;
-    [[nodiscard]] double total() const { return activations + ends + forWeightGrads + loss + beside.total(); }
+    Workspace workspace;
+    [[nodiscard]] double total() const { return activations + ends + forWeightGrads + loss + workspace.total(); }
 };
 
 /// The sums alone: two additions an operation, since long pipelines have many.
@@ -36,7 +36,7 @@ public:
         const bool isWhole = !m_isWhole.empty() && m_isWhole[index(chunk, microBatch)] != 0;
         switch (kind) {
         case OpKind::PairedForward:   // its backward follows
-        case OpKind::Forward: return (m_now += c.held[isWhole]) + c.forwardBeside;
+        case OpKind::Forward: return (m_now += c.live[isWhole]) + c.forwardWorkspace;
         case OpKind::Recompute: return recompute(c, chunk, microBatch);
         case OpKind::WeightGrad: {
             const double during = m_now;
@@ -46,8 +46,8 @@ public:
         case OpKind::Backward:
         case OpKind::InputGrad: break;
         }
-        const double during = m_now + (kind == OpKind::InputGrad ? c.besideSplit : c.beside)[isWhole];
-        m_now += (kind == OpKind::InputGrad ? c.forWeightGrads : 0) - c.held[isWhole];
+        const double during = m_now + (kind == OpKind::InputGrad ? c.workspaceSplit : c.workspace)[isWhole];
+        m_now += (kind == OpKind::InputGrad ? c.forWeightGrads : 0) - c.live[isWhole];
         return during;
     }
     /// Between operations.
@@ -58,9 +58,9 @@ public:
 
 private:
     struct Sizes {                 // [0] with recomputation, [1] whole
-        double held[2]{}, beside[2]{};
-        double besideSplit[2]{};   // of an input gradient, with what it has left for weight gradients by its last layer
-        double forwardBeside = 0, forWeightGrads = 0;
+        double live[2]{}, workspace[2]{};
+        double workspaceSplit[2]{};   // of an input gradient, with what it has left for weight gradients by its last layer
+        double forwardWorkspace = 0, forWeightGrads = 0;
     };
 
     [[nodiscard]] std::size_t index(int chunk, int microBatch) const { return std::size_t(chunk) * m_microBatches + std::size_t(microBatch); }
@@ -82,6 +82,6 @@ struct Fullest {
 [[nodiscard]] Fullest fullestMoment(const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing);
 
 /// What is held then, part by part.
-[[nodiscard]] Held heldAt(const Fullest &moment, const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing);
+[[nodiscard]] LiveBytes liveAt(const Fullest &moment, const Program &program, int device, const std::vector<ChunkMemory> &chunks, bool isRecomputing);
 
 } // namespace trainyard

@@ -37,20 +37,20 @@ private:
     StageMemory &m_memory;
 };
 
-void addHeld(StageMemory &m, const Held &held)
+void addLive(StageMemory &m, const LiveBytes &live)
 {
     Parts parts(m);
-    m.inFlight = held.inFlight;
-    parts.add(m.activations, ofMicroBatches("activations", held.inFlight), held.activations + held.beside.kept);
-    parts.add(m.activations, "kept for weight gradients", held.forWeightGrads);
-    parts.add(m.buffers, "embedding masks and stage outputs", held.ends);
-    parts.add(m.buffers, "layer under recomputation", held.beside.recomputed);
-    parts.add(m.buffers, "logits and loss", held.loss + held.beside.logits);
-    parts.add(m.buffers, "gradients of activations", held.beside.gradients);
-    parts.add(m.buffers, "gradients of weights at work", held.beside.weightGradients);
+    m.inFlight = live.inFlight;
+    parts.add(m.activations, ofMicroBatches("activations", live.inFlight), live.activations + live.workspace.kept);
+    parts.add(m.activations, "kept for weight gradients", live.forWeightGrads);
+    parts.add(m.buffers, "embedding masks and stage outputs", live.ends);
+    parts.add(m.buffers, "layer under recomputation", live.workspace.recomputed);
+    parts.add(m.buffers, "logits and loss", live.loss + live.workspace.logits);
+    parts.add(m.buffers, "gradients of activations", live.workspace.gradients);
+    parts.add(m.buffers, "gradients of weights at work", live.workspace.weightGradients);
 }
 
-StageMemory memoryOf(const Workload &workload, int stage, const Held &held, const std::vector<ChunkMemory> &chunks)
+StageMemory memoryOf(const Workload &workload, int stage, const LiveBytes &live, const std::vector<ChunkMemory> &chunks)
 {
     StageMemory m;
     m.stage = stage;
@@ -66,7 +66,7 @@ StageMemory memoryOf(const Workload &workload, int stage, const Held &held, cons
     for (const ChunkMemory &chunk : chunks)
         perMicroBatch += chunk.kept;
     m.activationPerMicroBatch = wholeBytes(perMicroBatch);
-    addHeld(m, held);
+    addLive(m, live);
     m.peak = m.weights + m.gradients + m.optimizer + m.activations + m.buffers;
     m.reserved = m.peak;
     parts.add(m.reserved, "allocator reserve", double(m.peak) * (workload.stack.fragmentation - 1));
@@ -86,7 +86,7 @@ OffloadedMemory offloadedMemory(const Workload &workload, const Costs &costs, co
     for (std::size_t c = 0; c < costs.offload.size(); ++c) {
         auto &stages = memory.emplace_back();
         for (std::size_t stage = 0; stage < costs.offload[c].size(); ++stage)
-            stages.push_back(heldOverTime(timeline, int(c), int(stage), costs.offload[c][stage], chunkMemory(workload, int(stage)),
+            stages.push_back(liveOverTime(timeline, int(c), int(stage), costs.offload[c][stage], chunkMemory(workload, int(stage)),
                                           costs.iteration.classes[c].program, recomputes));
     }
     return memory;
@@ -102,15 +102,15 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
         const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
         Fullest fullest;
         const Program *program = nullptr;
-        const HeldOverTime *away = nullptr;
-        double mostAway = 0;
-        for (const std::vector<HeldOverTime> &stagesOfClass : offloaded) {
-            const HeldOverTime &held = stagesOfClass[std::size_t(stage)];
-            mostAway = std::max(mostAway, held.mostAway);
-            away = !away || held.peak > away->peak ? &held : away;
+        const LiveOverTime *fullestLive = nullptr;
+        double mostOffloaded = 0;
+        for (const std::vector<LiveOverTime> &stagesOfClass : offloaded) {
+            const LiveOverTime &live = stagesOfClass[std::size_t(stage)];
+            mostOffloaded = std::max(mostOffloaded, live.mostOffloaded);
+            fullestLive = !fullestLive || live.peak > fullestLive->peak ? &live : fullestLive;
         }
         for (const PipelineCosts &c : costs.iteration.classes) {
-            if (away)
+            if (fullestLive)
                 break;
             const Fullest moment = fullestMoment(c.program, stage, chunks, recomputes);
             if (program && moment.total <= fullest.total)
@@ -118,9 +118,9 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
             fullest = moment;
             program = &c.program;
         }
-        const Held held = away ? away->fullest : program ? heldAt(fullest, *program, stage, chunks, recomputes) : Held{};
-        StageMemory memory = memoryOf(workload, stage, held, chunks);
-        memory.offloaded += wholeBytes(mostAway);   // beside states that lie elsewhere
+        const LiveBytes live = fullestLive ? fullestLive->fullest : program ? liveAt(fullest, *program, stage, chunks, recomputes) : LiveBytes{};
+        StageMemory memory = memoryOf(workload, stage, live, chunks);
+        memory.offloaded += wholeBytes(mostOffloaded);   // beside states that lie elsewhere
         memory.capacity = workload.gpu(workload.layout.classes.front().locations[std::size_t(stage)]).memoryBytes;
         for (const PipelineClass &c : workload.layout.classes)
             memory.capacity = std::min(memory.capacity, workload.gpu(c.locations[std::size_t(stage)]).memoryBytes);

@@ -10,7 +10,7 @@
 namespace trainyard {
 
 /// [class][stage] of an iteration whose activations leave the GPU; empty where they stay.
-using OffloadedMemory = std::vector<std::vector<HeldOverTime>>;
+using OffloadedMemory = std::vector<std::vector<LiveOverTime>>;
 [[nodiscard]] OffloadedMemory offloadedMemory(const Workload &workload, const Costs &costs, const Timeline &timeline);
 
 /// Memory of every stage, as the fullest class of pipelines has it. Empty for a profile, which has no parameters.

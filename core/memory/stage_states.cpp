@@ -69,7 +69,7 @@ private:
         return bytes * (isSharded ? m_elements.dense / m_shards + m_elements.experts / m_expertShards : m_elements.dense + m_elements.experts);
     }
 
-    static void away(StageStates &s, double bytes, bool isOnDrives) { (isOnDrives ? s.onDrives : s.inHost) += bytes; }
+    static void moveOff(StageStates &s, double bytes, bool isOnDrives) { (isOnDrives ? s.onDrives : s.inHost) += bytes; }
 
     /// Of an interleaved update: what the GPU does of the parameters that it owns.
     [[nodiscard]] double gpuShare(double own) const
@@ -89,11 +89,11 @@ private:
         const bool isOnDrives = offload == OptimizerOffload::Ssd;
         const double own = m_elements.dense / m_shards + m_elements.experts / m_expertShards;
         const double group = std::min(builtinHost().subGroupParameters, own);
-        away(s, s.optimizer, isOnDrives);
+        moveOff(s, s.optimizer, isOnDrives);
         s.optimizer = 0;
         if (gradientsLeave(m_work)) {   // widened to 32 bits there; those of what the GPU updates itself stay
             const double stays = gpuShare(own);
-            away(s, state(4, true) * (1 - stays), isOnDrives);
+            moveOff(s, state(4, true) * (1 - stays), isOnDrives);
             s.gradients *= stays;
         }
         if (offload == OptimizerOffload::Interleaved)   // one group comes, one is updated, one goes, with its gradients
@@ -109,7 +109,7 @@ private:
         if (offload == ParameterOffload::None)
             return;
         const double all = m_elements.dense + m_elements.experts, stays = all > 0 ? std::min(1.0, m_elements.ends / all) : 1;
-        away(s, s.weights * (1 - stays), offload == ParameterOffload::Ssd);
+        moveOff(s, s.weights * (1 - stays), offload == ParameterOffload::Ssd);
         s.weights *= stays;
     }
 

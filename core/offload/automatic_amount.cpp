@@ -158,9 +158,9 @@ private:
         m_owner.m_tasks += 2 * timeline.spanCount();   // the replay
         for (Track &track : timeline.tracks)
             track.stage = m_stage.stage;
-        const HeldOverTime held = heldOverTime(timeline, 0, m_stage.stage, cut.bytes, m_chunks, m_pipeline.program, recomputesAnything(*m_owner.m_work.plan));
-        m_kept = std::max(m_kept, held.peakWithout);
-        return held.peak;
+        const LiveOverTime live = liveOverTime(timeline, 0, m_stage.stage, cut.bytes, m_chunks, m_pipeline.program, recomputesAnything(*m_owner.m_work.plan));
+        m_kept = std::max(m_kept, live.peakWithout);
+        return live.peak;
     }
 
     AutomaticAmount &m_owner;

@@ -96,7 +96,7 @@ BlockPlan blockPlan(const Plan &plan, const std::vector<PolicyLayer> &layers, co
     limits.out = BytesPerSecond{path.storeCap};
     limits.in = BytesPerSecond{path.loadCap};
     limits.waiting = std::max(0.0, room.inFlight - 1);
-    limits.beside = Bytes{room.beside};
+    limits.workspace = Bytes{room.workspace};
     limits.turn = Bytes{room.turn};
     limits.moving = std::max(1, plan.memory.offloadAhead) * std::max(1, plan.memory.offloadGroup / 2);
     return plan.memory.offloadPolicy == OffloadPolicy::Karma ? karma(blocks, limits) : proTrain(blocks, limits);
@@ -136,7 +136,7 @@ PolicyRoom policyRoom(const Workload &workload, int stage, const Program &progra
     for (const ChunkMemory &chunk : chunks) {
         ends += chunk.ends;
         forWeightGrads = std::max(forWeightGrads, chunk.forWeightGrads);
-        result.beside = std::max(result.beside, chunk.atLayers.total() - chunk.atLayers.logits);
+        result.workspace = std::max(result.workspace, chunk.atLayers.total() - chunk.atLayers.logits);
         result.turn = std::max(result.turn, chunk.loss + std::max(chunk.forward.total(), chunk.atHead.total()));
     }
     result.inFlight = microBatches * program.shape.chunks;

@@ -18,7 +18,7 @@ namespace trainyard {
 struct PolicyRoom {
     double room = 0;               // bytes for what layers keep
     double inFlight = 1;           // operations of virtual stages between forward and backward, at most
-    double beside = 0, turn = 0;   // bytes beside a layer at work; between forward and backward (loss, logits)
+    double workspace = 0, turn = 0;   // bytes beside a layer at work; between forward and backward (loss, logits)
     double host = 0;               // bytes outside the GPU for its activations; infinite on drives and where no size is given
 };
 [[nodiscard]] PolicyRoom policyRoom(const Workload &workload, int stage, const Program &program);

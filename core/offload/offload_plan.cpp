@@ -90,7 +90,7 @@ private:
             }
             const auto last = std::find_if(chunk.rbegin(), chunk.rend(), [](const OffloadModule &m) { return m.layer >= 0; });
             if (kind.turns && last != chunk.rend() && &chunk == &modules.back())
-                returning[returning.size() - 1 - std::size_t(last - chunk.rbegin())].away = {};   // it stays where the backward follows at once
+                returning[returning.size() - 1 - std::size_t(last - chunk.rbegin())].offloaded = {};   // it stays where the backward follows at once
             LoadWay own = way;
             own.handOver = kind.turns || kind.isChosenLate ? Seconds{} : chunk.back().forward;
             if (kind.isSplit)              // one backward follows another at once where weight gradients come later

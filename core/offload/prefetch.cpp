@@ -13,13 +13,13 @@ Seconds loadStall(const std::vector<ReturningModule> &modules, const LoadWay &wa
     Seconds now, loaded = Seconds{} - way.handOver, stall;
     for (std::size_t i = modules.size(); i-- > 0;) {
         const ReturningModule &module = modules[i];
-        if (module.away.value > 0) {
+        if (module.offloaded.value > 0) {
             if (groupStarts.empty() || module.group != group)
                 groupStarts.push_back(now);
             group = module.group;
             const auto ahead = static_cast<std::size_t>(std::max(1, way.ahead)), own = groupStarts.size() - 1;
             const Seconds asked = own >= ahead ? groupStarts[own - ahead] : Seconds{} - way.handOver;
-            loaded = std::max(loaded, asked) + module.away / way.read;
+            loaded = std::max(loaded, asked) + module.offloaded / way.read;
             const Seconds wait = std::max(Seconds{}, loaded - now);
             stall += wait;
             now += wait;

@@ -10,7 +10,7 @@
 namespace trainyard {
 
 struct ReturningModule {           // of one operation, in the order of the forward
-    Bytes away;                    // that left; 0: it stayed
+    Bytes offloaded;                    // that left; 0: it stayed
     Seconds backward;              // with its recomputation; the input gradient alone where the backward is split
     int group = 0;                 // modules of equal number are asked for together; falls towards the first
 };

@@ -133,7 +133,7 @@ Json offload(const Metrics &metrics)
             {"stall_s", finite(o.stall)}, {"activation_peak_reduction", finite(o.activationPeakReduction)},
             {"ssd_lifetime_years", finite(o.ssdLifetimeYears)}, {"ssd_usd_per_gpu", finite(o.ssdUsdPerGpu)},
             {"read_bytes_per_gpu", finite(o.bytesRead)}, {"forwarded_bytes_per_gpu", finite(o.bytesForwarded)},
-            {"dropped_bytes_per_gpu", finite(o.bytesDropped)}, {"most_away_bytes", o.mostAway},
+            {"dropped_bytes_per_gpu", finite(o.bytesDropped)}, {"most_away_bytes", o.mostOffloaded},
             {"layers_kept", layers(o.layersKept)}, {"layers_swapped", layers(o.layersSwapped)},
             {"layers_recomputed", layers(o.layersRecomputed)}, {"token_share", finite(o.tokenShare)},
             {"recompute_s", hasPolicy ? finite(o.recompute) : Json(nullptr)}};

@@ -179,7 +179,7 @@ private slots:
         QCOMPARE(playBlocks(blocks, fates, limits).peak.value, 1e9 + kept);
         limits.waiting = 3;
         QCOMPARE(playBlocks(blocks, fates, limits).peak.value, 1e9 + kept + 3 * kept + 1e9);
-        limits.beside = Bytes{3e8};
+        limits.workspace = Bytes{3e8};
         QCOMPARE(playBlocks(blocks, fates, limits).peak.value, 1e9 + kept + 3 * kept + 1e9 + 3e8);
         limits.turn = Bytes{8e8};
         QCOMPARE(playBlocks(blocks, fates, limits).peak.value, 1e9 + kept + 3 * kept + 1e9 + 8e8);

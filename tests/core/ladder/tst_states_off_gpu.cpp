@@ -96,10 +96,10 @@ private slots:
     {
         const auto mixed = evaluated(withOffload(OptimizerOffload::Interleaved));
         const double own = totalParameters(mixed->model) / 8;
-        double held = 0;
+        double live = 0;
         for (const auto &[name, bytes] : fullest(mixed).parts)
-            held += name == "states under update" ? double(bytes) : 0;
-        QVERIFY(std::abs(held / (std::min(3 * builtinHost().subGroupParameters, own) * 16) - 1) < 0.001);
+            live += name == "states under update" ? double(bytes) : 0;
+        QVERIFY(std::abs(live / (std::min(3 * builtinHost().subGroupParameters, own) * 16) - 1) < 0.001);
     }
 
     /// Whole evaluations of MLP-Offload's rows of DeepSpeed on NVMe: 4 H100 with PCIe 5, a drive of 6.9 GB/s read and 5.3 written (recalled).

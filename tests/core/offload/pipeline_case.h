@@ -35,7 +35,7 @@ struct PipelineCase {
 struct PipelineRun {
     IterationCosts costs;
     Timeline timeline;
-    std::vector<std::vector<HeldOverTime>> held;   // [class][stage]
+    std::vector<std::vector<LiveOverTime>> live;   // [class][stage]
 };
 
 inline constexpr double kModuleBytes = 100;
@@ -124,9 +124,9 @@ inline PipelineRun run(const PipelineCase &c)
     chunk.backward = chunk.atLayers;
     const std::vector<ChunkMemory> chunks(std::size_t(c.chunks), chunk);
     for (int lane = 0; lane < c.cellMembers; ++lane) {
-        auto &stages = result.held.emplace_back();
+        auto &stages = result.live.emplace_back();
         for (int stage = 0; stage < c.devices; ++stage)
-            stages.push_back(heldOverTime(result.timeline, lane, stage, bytesOf(c), chunks, result.costs.classes[std::size_t(lane)].program, c.recomputes));
+            stages.push_back(liveOverTime(result.timeline, lane, stage, bytesOf(c), chunks, result.costs.classes[std::size_t(lane)].program, c.recomputes));
     }
     return result;
 }

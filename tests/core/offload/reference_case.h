@@ -39,7 +39,7 @@ inline std::vector<AmountModule> modules(const Case &c)
 struct Run {
     std::size_t firstKept = 0;
     Timeline timeline;
-    HeldOverTime held;
+    LiveOverTime live;
     double offered = 0;            // bytes chosen to leave, of all micro-batches
     double lastModule = 0;         // of them, those of the last module of the model
     [[nodiscard]] double step() const { return toSeconds(timeline.duration).value; }
@@ -89,7 +89,7 @@ inline Run run(const Case &c)
     }
     chunk.whole = chunk.kept;
     result.lastModule = bytes.chunks.front().back().offloaded;
-    result.held = heldOverTime(result.timeline, 0, 0, bytes, {chunk}, costs.classes.front().program, false);
+    result.live = liveOverTime(result.timeline, 0, 0, bytes, {chunk}, costs.classes.front().program, false);
     return result;
 }
 

@@ -43,7 +43,7 @@ struct ClosedForm {
             blocks.push_back({Bytes{layer.module.offloadable}, Bytes{layer.input}, layer.module.forward, layer.module.inputGrad + layer.module.weightGrad});
         const PolicyRoom room = policyRoom(*workload, 0, costs.iteration.classes[0].program);
         const OffloadPath path = offloadPaths(*workload).of[0][0];
-        limits = {Bytes{room.room}, BytesPerSecond{path.storeCap}, BytesPerSecond{path.loadCap}, room.inFlight - 1, Bytes{room.beside}, Bytes{room.turn}, 1};
+        limits = {Bytes{room.room}, BytesPerSecond{path.storeCap}, BytesPerSecond{path.loadCap}, room.inFlight - 1, Bytes{room.workspace}, Bytes{room.turn}, 1};
     }
     [[nodiscard]] double plain() const
     {

@@ -41,7 +41,7 @@ private slots:
         for (int trial = 0; trial < 300; ++trial) {
             const Case c = randomCase(random);
             const Run run = offload::run(c);
-            const OffloadUse &use = run.held.use;
+            const OffloadUse &use = run.live.use;
             QVERIFY(isNear(use.written, use.read + use.forwarded, 1e-6 * run.offered + 1e-9));
             QVERIFY(isNear(run.offered, use.written + use.dropped + run.lastModule * c.microBatches, 1e-6 * run.offered + 1e-9));
         }
@@ -85,10 +85,10 @@ private slots:
         std::mt19937 random(13);
         for (int trial = 0; trial < 300; ++trial) {
             const Run run = offload::run(randomCase(random));
-            QVERIFY(run.held.peak <= run.held.peakWithout * (1 + 1e-12));
-            for (const HeldOverTime::Step &step : run.held.steps)
+            QVERIFY(run.live.peak <= run.live.peakWithout * (1 + 1e-12));
+            for (const LiveOverTime::Step &step : run.live.steps)
                 QVERIFY(step.with <= step.without + 1e-3);
-            QVERIFY(isNear(run.held.steps.back().with, 0, 1));   // everything comes back and is freed
+            QVERIFY(isNear(run.live.steps.back().with, 0, 1));   // everything comes back and is freed
         }
     }
 
@@ -119,8 +119,8 @@ private slots:
         keep.offloads = false;
         const Run run = offload::run(c), kept = offload::run(keep);
         QCOMPARE(run.timeline.duration, kept.timeline.duration);
-        QCOMPARE(run.held.peak, kept.held.peak);
-        QCOMPARE(run.held.use.written, 0.0);
+        QCOMPARE(run.live.peak, kept.live.peak);
+        QCOMPARE(run.live.use.written, 0.0);
     }
 
     void aSlowDriveStallsAndAForwardedTensorDoesNot()

@@ -91,7 +91,7 @@ private slots:
         // written = read + forwarded; offered = written + dropped + the last module before its own backward
         forEachCase(21, kAll, [](const PipelineCase &c) {
             const PipelineRun run = offload::run(c);
-            for (const auto &stages : run.held)
+            for (const auto &stages : run.live)
                 for (std::size_t stage = 0; stage < stages.size(); ++stage) {
                     const OffloadUse &use = stages[stage].use;
                     QCOMPARE(use.written, use.read + use.forwarded);
@@ -149,12 +149,12 @@ private slots:
     void thePeakIsNeverAboveKeeping()
     {
         forEachCase(24, kAll, [](const PipelineCase &c) {
-            for (const auto &stages : offload::run(c).held)
-                for (const HeldOverTime &held : stages) {
-                    QVERIFY(held.peak <= held.peakWithout * (1 + 1e-12));
-                    for (const HeldOverTime::Step &step : held.steps)
+            for (const auto &stages : offload::run(c).live)
+                for (const LiveOverTime &live : stages) {
+                    QVERIFY(live.peak <= live.peakWithout * (1 + 1e-12));
+                    for (const LiveOverTime::Step &step : live.steps)
                         QVERIFY(step.with <= step.without + 1e-6 && step.with >= -1e-6);
-                    QVERIFY(std::abs(held.steps.back().without) < 1e-6);
+                    QVERIFY(std::abs(live.steps.back().without) < 1e-6);
                 }
         });
     }
@@ -166,9 +166,9 @@ private slots:
             if (c.limit == 0)
                 return;
             const PipelineRun run = offload::run(c);
-            for (const auto &stages : run.held)
-                for (const HeldOverTime &held : stages)
-                    QVERIFY(held.fullest.inFlight <= c.limit);
+            for (const auto &stages : run.live)
+                for (const LiveOverTime &live : stages)
+                    QVERIFY(live.fullest.inFlight <= c.limit);
         });
     }
 
@@ -233,10 +233,10 @@ private slots:
             c.leaving = 0;
             const PipelineRun run = offload::run(c);
             QCOMPARE(run.timeline.duration, offload::run(withoutOffload(c)).timeline.duration);
-            for (const auto &stages : run.held)
-                for (const HeldOverTime &held : stages) {
-                    QCOMPARE(held.peak, held.peakWithout);
-                    QCOMPARE(held.use.written, 0.0);
+            for (const auto &stages : run.live)
+                for (const LiveOverTime &live : stages) {
+                    QCOMPARE(live.peak, live.peakWithout);
+                    QCOMPARE(live.use.written, 0.0);
                 }
         });
     }

@@ -48,7 +48,7 @@ private slots:
         c.microBatches = 2;            // the first micro-batch's backward comes after the second's
         c.store = 10 * c.forward;
         const PipelineRun run = offload::run(c);
-        const OffloadUse &use = run.held.front().front().use;
+        const OffloadUse &use = run.live.front().front().use;
         QCOMPARE(use.read, 0.0);
         QCOMPARE(use.written, use.forwarded);
         QCOMPARE(use.written + use.dropped, kModuleBytes);
