@@ -25,7 +25,7 @@ QColor colorOf(ActivationWay way)
 {
     switch (way) {
     case ActivationWay::Recompute: return theme().work(WorkKind::Recompute);
-    case ActivationWay::Offload: return theme().accent;
+    case ActivationWay::Offload: return theme().work(WorkKind::OffloadStore);
     case ActivationWay::Keep: return theme().work(WorkKind::Forward);
     }
     return {};
@@ -173,10 +173,15 @@ void RokPlot::drawSizes(QCustomPlot &plot) const
     std::ranges::stable_sort(order, {}, [](const RokPoint *p) { return p->isCurrent ? 0 : p->fits ? 1 : 2; });
     const QRect area = QRect(QPoint(0, 0), plot.size()).marginsRemoved(plot.axisRect()->margins());
     const QFontMetrics metrics(font());
-    std::vector<QRectF> taken;
+    const auto placeOf = [&](const RokPoint &point) {
+        return QPointF(area.left() + area.width() * (point.activationPeak / 1e9 - plot.xAxis->range().lower) / plot.xAxis->range().size(),
+                       area.bottom() - area.height() * (point.tflopsPerGpu - plot.yAxis->range().lower) / plot.yAxis->range().size());
+    };
+    std::vector<QRectF> taken;             // by points, then by numbers
+    for (const RokPoint &point : points())
+        taken.emplace_back(placeOf(point) - QPointF(kDot / 2, kDot / 2), QSizeF(kDot, kDot));
     for (const RokPoint *point : order) {
-        const double x = area.left() + area.width() * (point->activationPeak / 1e9 - plot.xAxis->range().lower) / plot.xAxis->range().size();
-        const double y = area.bottom() - area.height() * (point->tflopsPerGpu - plot.yAxis->range().lower) / plot.yAxis->range().size();
+        const auto [x, y] = placeOf(*point);
         const QString text = QString::number(point->microBatch);
         const QSizeF size(metrics.horizontalAdvance(text) + 4, metrics.ascent());
         for (const bool isAbove : {true, false}) {

@@ -2,6 +2,7 @@
 #include "views/timeline/chart_canvas.h"
 
 #include "views/theme/theme.h"
+#include "views/timeline/lane_vectors.h"
 #include "views/timeline/overlay_painter.h"
 #include "views/timeline/span_text.h"
 
@@ -51,15 +52,21 @@ void ChartCanvas::paintEvent(QPaintEvent *event)
         paintEmpty(painter);
         return;
     }
+    const ChartGeometry now = geometry();
+    if (!std::exchange(m_isMeasured, true))
+        m_painter.arrangeLabels(m_state);
+    if (isVector(painter)) {
+        painter.fillRect(rect(), theme().panel);
+        m_painter.paintVectors(painter, m_state, now);
+        paintOverlay(painter, m_state, now);
+        return;
+    }
     const QSize pixels = size() * devicePixelRatioF();
     if (m_image.size() != pixels || m_image.devicePixelRatio() != devicePixelRatioF()) {
         m_image = QImage(pixels, QImage::Format_RGB32);
         m_image.setDevicePixelRatio(devicePixelRatioF());
         m_isCurrent = false;
     }
-    const ChartGeometry now = geometry();
-    if (!std::exchange(m_isMeasured, true))
-        m_painter.arrangeLabels(m_state);
     if (!m_isCurrent)
         m_painter.paint(m_image, m_state, now);
     m_isCurrent = true;

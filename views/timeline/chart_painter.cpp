@@ -3,6 +3,7 @@
 
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
+#include "views/timeline/lane_vectors.h"
 
 #include <QFontMetrics>
 #include <QPainter>
@@ -157,6 +158,14 @@ void ChartPainter::paint(QImage &image, const TimelineState &state, const ChartG
     paintScrollMark(painter, state, geometry);
 }
 
+void ChartPainter::paintVectors(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
+{
+    paintGrid(painter, state, geometry);
+    LaneVectors().paint(painter, state, geometry.tracks);
+    paintRuler(painter, state, geometry);
+    paintGutter(painter, state, geometry);
+}
+
 void ChartPainter::paintGrid(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
 {
     const Nanoseconds step = rulerStep(state, geometry);
@@ -238,7 +247,10 @@ void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, 
         return;
     const bool thin = isThin(row);
     const int right = geometry.gutter.width() - kMarks;
-    const double middle = thin ? top + row.pitch / 2.0 : top + row.barTop + row.barHeight / 2.0;
+    const double own = thin ? top + row.pitch / 2.0 : top + row.barTop + row.barHeight / 2.0;
+    // A short first row must not lose the upper half of its label.
+    const int edge = geometry.gutter.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
+    const double middle = top >= edge ? std::max(own, edge + kLine / 2.0) : own;
     if (row.kind == TrackRow::Kind::Stage)     // the colour that its GPUs have on the map
         painter.fillRect(QRect(geometry.gutter.width() - kTick - 1, top + row.barTop, kTick, row.barHeight), theme().stage(row.stage, m_stages));
     if (const int turn = turnOf(state, row); turn >= 0)   // the shade of its transfers

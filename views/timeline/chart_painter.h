@@ -12,6 +12,8 @@ public:
     /// Chooses the rows that have room for their label; call it when the layout or the fonts changed.
     void arrangeLabels(const TimelineState &state);
     void paint(QImage &image, const TimelineState &state, const ChartGeometry &geometry);
+    /// The same as rectangles and texts, for SVG and PDF.
+    void paintVectors(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
 
 private:
     void paintGrid(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;

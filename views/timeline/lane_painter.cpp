@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kTellApart = 3;          // pixels from which bars get a gap
 constexpr int kPatternFrom = 5;        // pixels from which a pattern reads
+constexpr int kShareFrom = 6;          // device pixels of a bar that can be shared among kinds
 constexpr int kLabelPad = 3;
 constexpr int kLabelHeight = 8;        // logical pixels of a bar that a number needs
 constexpr int kNameFrom = 90;          // logical pixels from which a bar may say its kind
@@ -90,10 +91,31 @@ void LanePainter::paint(QImage &image, const TimelineState &state, const QRect &
 
 void LanePainter::paintRow(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
 {
+    if (row.barHeight * image.devicePixelRatio() >= kShareFrom && m_mixer.isDense(state, row, state.range, lane.width))
+        return paintShares(image, state, row, lane);
     copyRow(image, m_mixer.mix(state, row, state.range, lane.width), lane.left, lane.top, lane.bottom);
     // Patterns and numbers of the front only: those behind would show through its gaps.
     if (row.kind != TrackRow::Kind::Summary)
         paintDetail(image, state, row.tracks.front(), row.hasTurns, lane);
+}
+
+void LanePainter::paintShares(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
+{
+    const KindShares &shares = m_mixer.shares(state, row, state.range, lane.width);
+    const KindShares::Colors colors = m_mixer.colors();
+    // Of the whole bar, although some of it may be scrolled out of sight.
+    const int height = int(std::lround(row.barHeight * image.devicePixelRatio()));
+    const bool isCutAbove = lane.bottom - lane.top < height && lane.top > 0 && lane.bottom < image.height();
+    m_column.resize(std::size_t(height));
+    const auto edge = [&](int column) { return lane.left + int(std::int64_t(column) * lane.width / shares.columns()); };
+    for (int c = 0; c < shares.columns(); ++c) {
+        std::ranges::fill(m_column, m_mixer.idle());
+        shares.fill(c, m_column, colors);
+        for (int y = lane.top; y < lane.bottom; ++y) {
+            const int fromBottom = isCutAbove ? lane.bottom - 1 - y : height - 1 - (y - lane.top);
+            std::fill(scanLine(image, y) + edge(c), scanLine(image, y) + edge(c + 1), m_column[std::size_t(std::clamp(fromBottom, 0, height - 1))]);
+        }
+    }
 }
 
 void LanePainter::paintDetail(QImage &image, const TimelineState &state, std::uint32_t index, bool hasTurns, const Lane &lane)

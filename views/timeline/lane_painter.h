@@ -26,6 +26,7 @@ public:
 private:
     struct Lane { int left, width, top, bottom; };   // device pixels, bottom exclusive
     void paintRow(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane);
+    void paintShares(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane);
     void paintDetail(QImage &image, const TimelineState &state, std::uint32_t track, bool hasTurns, const Lane &lane);
     void paintPattern(QImage &image, const QRect &bar, const QRect &clip, WorkKind kind, QRgb fill, QRgb ink);
     /// `room`: exact width of the bar, so that equal bars agree on whether a number fits.
@@ -34,6 +35,7 @@ private:
 
     RowMixer m_mixer;
     LabelMasks m_labels;
+    std::vector<QRgb> m_column;            // of a bar, bottom first
 };
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include "views/theme/theme.h"
 #include "views/timeline/chart_painter.h"
+#include "views/timeline/lane_vectors.h"
 
 #include <QMouseEvent>
 #include <QPainter>
@@ -91,6 +92,26 @@ void Minimap::paintTracks()
     }
 }
 
+/// The strip in rectangles: runs of one colour in each of its lines.
+void Minimap::paintVectors(QPainter &painter)
+{
+    const QImage &image = picture();
+    const QRectF box = strip();
+    const double cellWidth = box.width() / image.width(), cellHeight = box.height() / image.height();
+    painter.fillRect(box, theme().idle);
+    for (int y = 0, bottom = 0; y < image.height(); y = bottom) {
+        const auto *line = reinterpret_cast<const QRgb *>(image.constScanLine(y));
+        while (bottom < image.height() && std::equal(line, line + image.width(), reinterpret_cast<const QRgb *>(image.constScanLine(bottom))))
+            ++bottom;
+        for (int from = 0, to = 0; from < image.width(); from = to) {
+            while (to < image.width() && line[to] == line[from])
+                ++to;
+            if (line[from] != m_mixer.idle())
+                painter.fillRect(QRectF(box.left() + from * cellWidth, box.top() + y * cellHeight, (to - from) * cellWidth, (bottom - y) * cellHeight), QColor(line[from]));
+        }
+    }
+}
+
 const QImage &Minimap::picture()
 {
     if (m_image.isNull() && !m_state.isEmpty())
@@ -106,7 +127,10 @@ void Minimap::paintEvent(QPaintEvent *)
         return;
     painter.setRenderHint(QPainter::Antialiasing);
     const QRect box = strip();
-    painter.drawImage(QRectF(box), picture());
+    if (isVector(painter))
+        paintVectors(painter);
+    else
+        painter.drawImage(QRectF(box), picture());
     QColor veil = theme().panel;
     veil.setAlphaF(m_state.isStale ? 0.7F : 0.6F);
     const QRectF view = window();

@@ -40,6 +40,7 @@ private:
     [[nodiscard]] QRect strip() const;
     [[nodiscard]] Grip gripAt(QPointF point) const;
     void paintTracks();
+    void paintVectors(QPainter &painter);
 
     const TimelineState &m_state;
     RowMixer m_mixer;

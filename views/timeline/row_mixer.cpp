@@ -13,6 +13,8 @@ namespace trainyard {
 namespace {
 
 constexpr double kFade = 0.82;         // of what a filter or the critical path puts back
+constexpr std::uint32_t kSpansPerColumn = 6;   // at least, where shares are shown
+constexpr int kMostPixels = 6;         // of such a column
 constexpr int kTellApart = 3;          // pixels from which bars get a gap
 
 QRgb toRgb(ColorLanes lanes)
@@ -107,6 +109,44 @@ std::span<const QRgb> RowMixer::blend(const TimelineState &state, std::span<cons
     addTracks(state, tracks, range, width);
     m_walk.resolve(m_row, int(tracks.size()));
     return m_row;
+}
+
+bool RowMixer::isDense(const TimelineState &state, const TrackRow &row, TimeInterval range, int width) const
+{
+    if (row.kind != TrackRow::Kind::Stage && row.kind != TrackRow::Kind::Summary)
+        return false;
+    const Track &track = state.timeline()->tracks[row.tracks.front()];
+    const auto [from, to] = visibleSpans(*state.timeline(), track.first, track.last, range);
+    return to - from > std::uint32_t(width);
+}
+
+const KindShares &RowMixer::shares(const TimelineState &state, const TrackRow &row, TimeInterval range, int width)
+{
+    const Timeline &timeline = *state.timeline();
+    const bool isSummary = row.kind == TrackRow::Kind::Summary;
+    const Track &front = timeline.tracks[row.tracks.front()];
+    const auto [from, to] = visibleSpans(timeline, front.first, front.last, range);
+    const int pixels = std::clamp(int(kSpansPerColumn * std::uint32_t(width) / std::max(1u, to - from)), 1, kMostPixels);
+    m_shares.begin(range, std::max(1, width / pixels));
+    for (const std::uint32_t index : row.tracks) {
+        const Track &track = timeline.tracks[index];
+        m_shares.add(timeline, track.first, track.last, state.filter, m_fadesAll || !state.filter.matchesTrack(track), isSummary ? 1.0 / double(row.tracks.size()) : 1);
+        if (!isSummary)
+            m_shares.nextLayer();
+    }
+    if (isSummary)
+        m_shares.nextLayer();
+    return m_shares;
+}
+
+KindShares::Colors RowMixer::colors() const
+{
+    KindShares::Colors colors;
+    for (std::size_t k = 0; k < kWorkKindCount; ++k) {
+        colors.vivid[k] = toRgb(m_vivid[k]);
+        colors.faded[k] = toRgb(m_faded[k]);
+    }
+    return colors;
 }
 
 std::span<const QRgb> RowMixer::ghost(const TimelineState &state, const TrackRow &row, int width)

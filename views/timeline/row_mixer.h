@@ -5,6 +5,7 @@
 // the same mix of the same kinds. Works in device pixels, touches no widget.
 
 #include "views/timeline/column_walk.h"
+#include "views/timeline/kind_shares.h"
 #include "views/timeline/timeline_state.h"
 
 #include <span>
@@ -32,6 +33,12 @@ public:
     [[nodiscard]] std::span<const QRgb> mix(const TimelineState &state, const TrackRow &row, TimeInterval range, int width);
     /// Tracks taken together, each with the same weight.
     [[nodiscard]] std::span<const QRgb> blend(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
+    /// More spans in sight than can be told apart: its columns are shared among the kinds.
+    [[nodiscard]] bool isDense(const TimelineState &state, const TrackRow &row, TimeInterval range, int width) const;
+    /// Shares and colours of such a row, in columns of a few pixels, so that each holds several spans and the shares are
+    /// calm; valid until the next call.
+    [[nodiscard]] const KindShares &shares(const TimelineState &state, const TrackRow &row, TimeInterval range, int width);
+    [[nodiscard]] KindShares::Colors colors() const;
     /// The same stage or channel of the baseline, pale; empty pixels where it has none.
     [[nodiscard]] std::span<const QRgb> ghost(const TimelineState &state, const TrackRow &row, int width);
 
@@ -50,6 +57,7 @@ private:
     void snapBars(const TimelineState &state, std::uint32_t track, bool hasTurns, TimeInterval range, int width);
 
     ColumnWalk m_walk;
+    KindShares m_shares;
     WorkPalette m_vivid{}, m_faded{}, m_ghost{};
     bool m_fadesAll = false;
     QRgb m_idle = 0, m_panel = 0;

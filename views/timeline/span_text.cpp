@@ -55,7 +55,7 @@ QStringList prefillFacts(const Evaluation &evaluation, const Track &track)
     if (track.pipelineClass < int(evaluation.layout.classes.size())) {
         const PipelineClass &of = evaluation.layout.classes[std::size_t(track.pipelineClass)];
         if (of.pipelines > 1)
-            facts << tr("on pipeline %1, the first of %2 alike in training").arg(of.firstPipeline + 1).arg(of.pipelines);
+            facts << tr("on pipeline %1, the first of %2 that train the same way").arg(of.firstPipeline + 1).arg(of.pipelines);
     }
     return facts;
 }
@@ -65,7 +65,7 @@ QString offloadFact(const Evaluation &evaluation, std::uint32_t span)
 {
     const bool isHost = evaluation.plan && evaluation.plan->memory.activationOffload == ActivationOffload::Host;
     if (!evaluation.timeline.moved.empty() && evaluation.timeline.moved[span] < 1)
-        return tr("needed before all had left: used where they are, and the rest is not written");
+        return tr("needed before the store was complete: used on the GPU, the rest is not written");
     const QString place = isHost ? tr("host memory") : tr("the drives");
     return evaluation.timeline.kind[span] == WorkKind::OffloadStore ? tr("activations leave the GPU for %1 until their backward").arg(place)
                                                                     : tr("activations come back from %1 for their backward").arg(place);
@@ -183,11 +183,11 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
     if (!wait.isEmpty())
         facts << wait;
     else if (track.stream != Stream::Wan)
-        facts << tr("started without waiting");
+        facts << tr("no wait");
     if (track.pipelineClass < int(evaluation.layout.classes.size())) {
         const int pipelines = evaluation.layout.classes[std::size_t(track.pipelineClass)].pipelines;
         if (pipelines > 1)
-            facts.front() += tr(" · alike in %1 pipelines").arg(pipelines);
+            facts.front() += tr(" · same in %1 pipelines").arg(pipelines);
     }
     if (isCritical)
         facts << tr("on the critical path");
@@ -206,7 +206,7 @@ QString timelineSummary(const Evaluation &evaluation)
 QString emptyReason(const Evaluation *evaluation, const QString &failure)
 {
     if (!evaluation && !failure.isEmpty())
-        return tr("This plan cannot be evaluated: %1. Problems tells where.").arg(failure);
+        return tr("This plan cannot be evaluated: %1. See Problems.").arg(failure);
     if (!evaluation)
         return tr("Open a plan to see one training iteration.");
     const auto &problems = evaluation->problems;

@@ -49,7 +49,7 @@ QString amount(double bytes, Seconds time)
 {
     if (bytes <= 0 || time.value <= 0)
         return {};
-    return tr("%1 in a step, at %2/s").arg(formatBytes(bytes), formatBytes(bytes / time.value));
+    return tr("%1 per step, at %2/s").arg(formatBytes(bytes), formatBytes(bytes / time.value));
 }
 
 /// What one stream of the step does, with its bytes where it moves some.
@@ -61,7 +61,7 @@ QStringList streamFacts(const OffloadedStep &step, WorkKind kind, const QString 
     case WorkKind::DriveRead: return {tr("the optimizer's states come from %1, with what was stored of the gradients").arg(shelf), amount(step.readBack.value, step.read)};
     case WorkKind::DriveWrite: return {tr("updated states go back to %1; its reads and writes take turns").arg(shelf)};
     case WorkKind::CpuOptimizer: return {tr("the node's processors update states and weights, this GPU's share of them")};
-    case WorkKind::GpuOptimizer: return {step.stride > 1 ? tr("the GPU updates every %1. group itself, the processors the others").arg(step.stride) : tr("the GPU updates every group itself")};
+    case WorkKind::GpuOptimizer: return {step.stride > 1 ? tr("the GPU updates 1 in %1 groups itself, the processors the others").arg(step.stride) : tr("the GPU updates every group itself")};
     case WorkKind::StatesToGpu: return {tr("states of the group that the GPU updates next")};
     case WorkKind::WeightsToGpu: return {tr("updated weights come back"), step.stride > 0 ? QString() : amount(step.fetched.value, step.toGpu)};
     default: return {};

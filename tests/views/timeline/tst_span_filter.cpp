@@ -99,7 +99,7 @@ private slots:
         QCOMPARE(emptyReason(&evaluation), QStringLiteral("12 stages need 96 GPUs, 64 are there"));
         QVERIFY(emptyReason(nullptr).startsWith(QStringLiteral("Open a plan")));
         QCOMPARE(emptyReason(nullptr, QStringLiteral("no model is called x")),
-                 QStringLiteral("This plan cannot be evaluated: no model is called x. Problems tells where."));
+                 QStringLiteral("This plan cannot be evaluated: no model is called x. See Problems."));
     }
 };
 

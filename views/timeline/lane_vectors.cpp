@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/lane_vectors.h"
+
+#include "views/theme/theme.h"
+#include "views/theme/turn_colors.h"
+#include "views/timeline/lane_painter.h"
+
+#include <QPaintEngine>
+#include <QPainter>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+constexpr double kGap = 0.6;           // between bars that follow at once
+constexpr double kLabelHeight = 8, kLabelRoom = 4;
+constexpr double kShareFrom = 6;       // height of a bar that can be shared among kinds
+}
+
+bool isVector(const QPainter &painter)
+{
+    const QPaintEngine *engine = painter.paintEngine();
+    return engine && (engine->type() == QPaintEngine::SVG || engine->type() == QPaintEngine::Pdf || engine->type() == QPaintEngine::Picture);
+}
+
+void LaneVectors::paint(QPainter &painter, const TimelineState &state, const QRect &tracks)
+{
+    m_mixer.prepare(state, state.showsCriticalPath);
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setPen(Qt::NoPen);
+    painter.setFont(uiFont(-2));
+    for (const TrackRow &row : state.layout.rows) {
+        const int top = tracks.top() + rowTop(state.layout, row, state.scroll);
+        const int least = tracks.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
+        painter.setClipRect(QRect(tracks.left(), least, tracks.width(), std::max(0, tracks.bottom() + 1 - least)));
+        const QRectF bar(tracks.left(), top + row.barTop, tracks.width(), row.barHeight);
+        if (bar.bottom() > least && bar.top() <= tracks.bottom())
+            paintRow(painter, state, row, bar);
+        const QRectF ghost(tracks.left(), top + row.ghostTop, tracks.width(), row.ghostHeight);
+        if (row.ghostHeight > 0 && ghost.bottom() > least && ghost.top() <= tracks.bottom())
+            paintRuns(painter, m_mixer.ghost(state, row, tracks.width()), ghost, theme().panel.rgb());
+    }
+    painter.restore();
+}
+
+void LaneVectors::paintRow(QPainter &painter, const TimelineState &state, const TrackRow &row, const QRectF &bar)
+{
+    painter.fillRect(bar, QColor(m_mixer.idle()));
+    const int width = int(bar.width());
+    if (m_mixer.isDense(state, row, state.range, width) && bar.height() >= kShareFrom)
+        return paintShares(painter, state, row, bar);
+    const bool areFew = row.kind != TrackRow::Kind::Summary && std::ranges::all_of(row.tracks, [&](std::uint32_t track) {
+        const Track &of = state.timeline()->tracks[track];
+        const auto [from, to] = visibleSpans(*state.timeline(), of.first, of.last, state.range);
+        return to - from <= std::uint32_t(width);
+    });
+    if (!areFew)
+        return paintRuns(painter, m_mixer.mix(state, row, state.range, width), bar, m_mixer.idle());
+    for (auto track = row.tracks.rbegin(); track != row.tracks.rend(); ++track)
+        paintSpans(painter, state, *track, row.hasTurns, bar);
+}
+
+void LaneVectors::paintSpans(QPainter &painter, const TimelineState &state, std::uint32_t index, bool hasTurns, const QRectF &bar)
+{
+    const Timeline &timeline = *state.timeline();
+    const Track &track = timeline.tracks[index];
+    const QFontMetricsF metrics(painter.font());
+    const auto [from, to] = visibleSpans(timeline, track.first, track.last, state.range);
+    for (std::uint32_t span = from; span < to; ++span) {
+        const double left = std::max(bar.left(), timeToX(timeline.start[span], state.range, bar.left(), bar.width()));
+        const double right = std::min(bar.right(), timeToX(timeline.end[span], state.range, bar.left(), bar.width()));
+        const bool isOnPath = state.showsCriticalPath && std::ranges::find(state.criticalPath, span) != state.criticalPath.end();
+        const bool isVivid = isOnPath || m_mixer.isVivid(state, span);
+        const WorkKind kind = timeline.kind[span];
+        const QRgb fill = isOnPath ? theme().work(kind).rgb() : isVivid ? m_mixer.fillOf(timeline, span, hasTurns) : m_mixer.fadedOf(kind);
+        const QRectF box(left, bar.top(), std::max(0.2, right - left - (right - left > 3 ? kGap : 0)), bar.height());
+        painter.fillRect(box, QColor(fill));
+        if (timeline.microBatch[span] < 0 || bar.height() < kLabelHeight || !isVivid)
+            continue;
+        const QString number = microBatchLabel(timeline, span);
+        if (metrics.horizontalAdvance(number) + kLabelRoom > box.width())
+            continue;
+        painter.setPen(hasTurns ? inkOn(QColor(fill)) : theme().workInk(kind));
+        painter.drawText(QPointF(box.center().x() - metrics.horizontalAdvance(number) / 2, box.center().y() + metrics.capHeight() / 2), number);
+        painter.setPen(Qt::NoPen);
+    }
+}
+
+void LaneVectors::paintShares(QPainter &painter, const TimelineState &state, const TrackRow &row, const QRectF &bar)
+{
+    const int width = int(bar.width());
+    const KindShares &shares = m_mixer.shares(state, row, state.range, width);
+    const KindShares::Colors colors = m_mixer.colors();
+    const double step = bar.width() / shares.columns();
+    for (int c = 0; c < shares.columns(); ++c) {
+        double reached = 0;
+        shares.visit(c, colors, [&](double share, QRgb color) {
+            painter.fillRect(QRectF(bar.left() + c * step, bar.bottom() - (reached + share) * bar.height(), step, share * bar.height()), QColor(color));
+            reached += share;
+        });
+    }
+}
+
+void LaneVectors::paintRuns(QPainter &painter, std::span<const QRgb> row, const QRectF &bar, QRgb background)
+{
+    for (std::size_t from = 0, to = 0; from < row.size(); from = to) {
+        while (to < row.size() && row[to] == row[from])
+            ++to;
+        if (row[from] != background)
+            painter.fillRect(QRectF(bar.left() + double(from), bar.top(), double(to - from), bar.height()), QColor(row[from]));
+    }
+}
+
+} // namespace trainyard
