@@ -19,15 +19,21 @@ void KindShares::begin(TimeInterval range, int columns)
 void KindShares::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const SpanFilter &filter, bool isFaded, double weight)
 {
     const auto [from, to] = visibleSpans(timeline, first, last, m_range);
-    const double perColumn = double(m_range.length()) / double(m_layer.size());
+    const auto columns = double(m_layer.size());
+    const double scale = columns / double(std::max<Nanoseconds>(1, m_range.length()));
     const bool asksSpans = filter.needsSpans();
     for (std::uint32_t i = from; i < to; ++i) {
         const WorkKind kind = timeline.kind[i];
         const bool isVivid = !isFaded && filter.hasKind(kind) && (!asksSpans || filter.matchesSpan(timeline, i));
         const std::size_t slot = std::size_t(kind) + (isVivid ? 0 : kWorkKindCount);
-        const double begin = std::max(0.0, double(timeline.start[i] - m_range.begin) / perColumn);
-        const double end = std::min(double(m_layer.size()), double(timeline.end[i] - m_range.begin) / perColumn);
-        for (auto c = std::size_t(begin); c < m_layer.size() && double(c) < end; ++c)
+        const double begin = std::max(0.0, double(timeline.start[i] - m_range.begin) * scale);
+        const double end = std::min(columns, double(timeline.end[i] - m_range.begin) * scale);
+        auto c = std::size_t(begin);
+        if (c < m_layer.size() && end <= double(c + 1)) {   // nearly all where spans are dense
+            m_layer[c][slot] += float(weight * std::max(0.0, end - begin));
+            continue;
+        }
+        for (; c < m_layer.size() && double(c) < end; ++c)
             m_layer[c][slot] += float(weight * (std::min(end, double(c + 1)) - std::max(begin, double(c))));
     }
 }

@@ -4,6 +4,7 @@
 #include "../panels/hand_made.h"
 #include "core/timeline/analysis.h"
 #include "tests/support/turns_timeline.h"
+#include "models/text/format.h"
 #include "views/export/panel_picture.h"
 #include "views/plots/curve_data.h"
 #include "views/plots/curve_plot.h"
@@ -34,6 +35,16 @@ private:
         made->setTab(tab);
         made->show();
         return made;
+    }
+
+    /// All that stands in a chart beside its axes' numbers.
+    static QStringList textsOf(QCustomPlot &chart)
+    {
+        QStringList texts;
+        for (int i = 0; i < chart.itemCount(); ++i)
+            if (const auto *text = qobject_cast<QCPItemText *>(chart.item(i)))
+                texts << text->text();
+        return texts;
     }
 
 private slots:
@@ -256,6 +267,42 @@ private slots:
             QCOMPARE(p.currentPlot()->chart().graphCount(), 0);
             QVERIFY(!p.currentPlot()->accessibleDescription().isEmpty());
         }
+    }
+
+    void capacityLinesSayWhatTheyAre()
+    {
+        for (const auto tab : {CurvesPanel::Tab::Memory, CurvesPanel::Tab::MemoryOverTime}) {
+            const auto p = panel(tab);
+            const QStringList texts = textsOf(p->currentPlot()->chart());
+            QVERIFY2(texts.contains(formatBytes(80e9) + QStringLiteral(" capacity")), qPrintable(texts.join(u'|')));
+        }
+    }
+
+    void axesHaveTitlesWithTheUnit()
+    {
+        const std::pair<CurvesPanel::Tab, const char *> units[] = {{CurvesPanel::Tab::Utilization, "%"}, {CurvesPanel::Tab::Memory, "GB"}, {CurvesPanel::Tab::MemoryOverTime, "GB"}, {CurvesPanel::Tab::Wan, "Gbps"}};
+        for (const auto &[tab, unit] : units) {
+            for (const int left : {200, 40}) {     // beside the axis, or above it where there is no room
+                const auto p = panel(tab);
+                p->setPlotInsets(left, 20);
+                const QStringList texts = textsOf(p->currentPlot()->chart());
+                QVERIFY2(std::ranges::any_of(texts, [&](const QString &text) { return text.endsWith(QLatin1String(unit)); }), qPrintable(texts.join(u'|')));
+            }
+        }
+    }
+
+    void severalChangesAtATimeAreDrawnOnce()
+    {
+        const auto p = panel(CurvesPanel::Tab::Utilization);
+        QApplication::processEvents();
+        int drawn = 0;
+        connect(p->currentPlot(), &CurvePlot::refreshed, this, [&drawn] { ++drawn; });
+        // What an edit does: the timeline's range first, then the new numbers.
+        p->setVisibleRange(20, 60);
+        p->setEvaluation(handmade::shared(handmade::evaluation(11)));
+        p->setPlotInsets(120, 20);
+        QApplication::processEvents();
+        QCOMPARE(drawn, 1);
     }
 
     void onlyTheTabInSightIsDrawn()
