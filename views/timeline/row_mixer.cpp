@@ -31,7 +31,7 @@ std::vector<int> turnsByClass(const Evaluation &evaluation)
     const auto &classes = evaluation.layout.classes;
     std::vector<int> turns;
     for (int c = 0; c <= last; ++c)
-        turns.push_back(c < int(classes.size()) ? classes[std::size_t(c)].lane : c);
+        turns.push_back(c < int(classes.size()) ? classes[std::size_t(c)].cellMember : c);
     return turns;
 }
 
