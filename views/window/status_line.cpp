@@ -109,7 +109,7 @@ QString StatusLine::text() const
 void StatusLine::refresh()
 {
     const QString state = m_isStale ? tr("Evaluating…") : m_evaluation ? engineText(m_evaluation->metrics) : QString();
-    m_left->setText(m_preview.isEmpty() ? state : tr("If dropped: %1").arg(m_preview));
+    m_left->setText(m_preview.isEmpty() ? state : tr("Preview: %1").arg(m_preview));
     m_right->setText(verdict());
     m_confidence->setMetrics(m_evaluation ? &m_evaluation->metrics : nullptr, m_evidence);
     m_confidence->setStale(m_isStale);

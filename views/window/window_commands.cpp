@@ -79,12 +79,12 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
     Workbench &bench = window.workbench();
     const QString group = text("Panels");
     const struct { const char *id, *label; QWidget *panel; Qt::Key key; } panels[] = {
-        {"view.map", "Go to the &cluster map", bench.map, Qt::Key_1},        {"view.timeline", "Go to the &timeline", bench.timeline, Qt::Key_2},
-        {"view.curves", "Go to the c&urves", bench.curves, Qt::Key_3},       {"view.strategies", "Go to the &strategies", bench.strategies, Qt::Key_4},
-        {"view.workload", "Go to the &workload", bench.workload, Qt::Key_5}, {"view.why", "Go to wh&y", bench.why, Qt::Key_6},
-        {"view.problems", "Go to the &problems", bench.problems, Qt::Key_7},
-        {"view.memory", "Go to what fills the m&emory", bench.memory, Qt::Key_8},
-        {"view.datacenters", "Go to the &datacenter selection", bench.datacenters, Qt::Key_0},
+        {"view.map", "&Cluster map", bench.map, Qt::Key_1},        {"view.timeline", "&Timeline", bench.timeline, Qt::Key_2},
+        {"view.curves", "C&harts", bench.curves, Qt::Key_3},       {"view.strategies", "&Strategies", bench.strategies, Qt::Key_4},
+        {"view.workload", "&Workload", bench.workload, Qt::Key_5}, {"view.why", "Wh&y", bench.why, Qt::Key_6},
+        {"view.problems", "&Problems", bench.problems, Qt::Key_7},
+        {"view.memory", "M&emory breakdown", bench.memory, Qt::Key_8},
+        {"view.datacenters", "&Datacenter selection", bench.datacenters, Qt::Key_0},
     };
     for (const auto &entry : panels)
         registry.add({.id = QLatin1String(entry.id), .group = group, .text = text(entry.label), .shortcuts = {QKeySequence(Qt::ALT | entry.key)},
@@ -102,15 +102,15 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
                       window.showWorkbench();
                       bench.reveal(bench.edits);
                   }});
-    registry.add({.id = "view.validation", .group = group, .text = text("Go to the &validation"), .shortcuts = {QKeySequence(Qt::ALT | Qt::Key_9)}, .icon = "info",
+    registry.add({.id = "view.validation", .group = group, .text = text("&Validation"), .shortcuts = {QKeySequence(Qt::ALT | Qt::Key_9)}, .icon = "info",
                   .run = [&window] { window.showValidation(); }});
     registry.add({.id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] { bench.resetLayout(); }});
     registry.add({.id = "view.fullScreen", .group = group, .text = text("&Full screen"), .shortcuts = {QKeySequence(Qt::Key_F11)},
                   .run = [&window] { window.setWindowState(window.windowState() ^ Qt::WindowFullScreen); },
                   .isChecked = [&window] { return window.isFullScreen(); }});
     const struct { const char *id, *label; ThemeKind kind; } themes[] = {
-        {"theme.system", "Theme: as the s&ystem", ThemeKind::System}, {"theme.light", "Theme: &light", ThemeKind::Light},
-        {"theme.dark", "Theme: &dark", ThemeKind::Dark},              {"theme.highContrast", "Theme: &high contrast", ThemeKind::HighContrast},
+        {"theme.system", "S&ystem theme", ThemeKind::System}, {"theme.light", "&Light theme", ThemeKind::Light},
+        {"theme.dark", "&Dark theme", ThemeKind::Dark},              {"theme.highContrast", "&High-contrast theme", ThemeKind::HighContrast},
     };
     for (const auto &entry : themes)
         registry.add({.id = QLatin1String(entry.id), .group = text("View"), .text = text(entry.label),
@@ -168,10 +168,10 @@ void addMapCommands(CommandRegistry &registry, MainWindow &window)
     registry.add({.id = "plan.addDatacenter", .group = group, .text = text("Add a &datacenter…"), .icon = "datacenter", .run = [map] { map->addDatacenter(); }});
     registry.add({.id = "plan.editSelection", .group = group, .text = text("&Edit the selection…"), .keyHint = "F2", .run = [map] { map->editSelection(); }});
     registry.add({.id = "plan.removeSelection", .group = group, .text = text("Re&move the selection"), .keyHint = "Del", .run = [map] { map->removeSelection(); }});
-    registry.add({.id = "plan.resetPositions", .group = group, .text = text("Put the islands &back to their places"), .run = [map] { map->resetPositions(); }});
+    registry.add({.id = "plan.resetPositions", .group = group, .text = text("&Reset layout of the map"), .run = [map] { map->resetPositions(); }});
     const struct { const char *keys, *what; } gestures[] = {
         {"Drag", "Move a node to another datacenter"}, {"Shift+drag, Ctrl+drag", "Move a GPU, a whole pool"}, {"Tab, arrows", "From item to item"},
-        {"Space, Enter", "Take in hand; drop"}, {"+, −, 0–9, wheel", "How many, with GPUs in hand"}, {"Esc", "Put them back"},
+        {"Space, Enter", "Pick up / drop"}, {"+, −, 0–9, wheel", "How many, while GPUs are picked up"}, {"Esc", "Put them back"},
     };
     for (const auto &gesture : gestures)
         registry.add({.id = QLatin1String("map.keys.") + QString::fromUtf8(gesture.keys), .group = group, .text = text(gesture.what), .keyHint = QString::fromUtf8(gesture.keys)});
