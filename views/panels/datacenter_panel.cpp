@@ -48,7 +48,7 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     m_header->cost->setToolTip(tr("Of the GPUs that the option uses, and egress. The top line counts every GPU of the cluster."));
     m_header->egress->setText(tr("egress"));
     m_header->egress->setToolTip(tr("The part of it that leaves the datacenters, per million tokens."));
-    m_header->bound->setText(tr("waits for"));
+    m_header->bound->setText(tr("bound by"));
     m_header->bound->setToolTip(tr("What one micro-batch more would wait for: the slowest stage, the link, or micro-batches in flight."));
     m_sentence->setWrapped(true);
     m_remarks->setWrapped(true);

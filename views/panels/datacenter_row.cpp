@@ -19,7 +19,7 @@ namespace {
 
 QString boundText(Bound bound)
 {
-    return bound == Bound::Compute ? QObject::tr("compute") : bound == Bound::Link ? QObject::tr("link") : QObject::tr("in flight");
+    return bound == Bound::Compute ? QObject::tr("compute") : bound == Bound::Link ? QObject::tr("link") : QObject::tr("pipeline depth");
 }
 
 QString replicasText(const SelectionOption &option)
@@ -79,7 +79,7 @@ DatacenterColumns::DatacenterColumns(QWidget *parent)
     add(change, "−00.0 %", 4);
     add(cost, "$/Mtok", 4);
     add(egress, "egress", 4);
-    add(bound, "waits for", 5);
+    add(bound, "bound by", 5);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
 
