@@ -55,7 +55,10 @@ void addFileCommands(CommandRegistry &registry, MainWindow &window)
         {"export.plan", "Export a copy of the p&lan…", &ExportActions::exportPlan},
     };
     for (const auto &format : formats)
-        registry.add({.id = format.id, .group = group, .text = text(format.label), .run = [&exports, run = format.run] { (exports.*run)(); }});
+        registry.add({.id = format.id, .group = group, .text = text(format.label), .run = [&exports, &files, run = format.run] {
+                          files.commitTyped();   // what is typed is of the plan, and of its report
+                          (exports.*run)();
+                      }});
     registry.add({.id = "file.screenshot", .group = group, .text = text("Save a &picture of the window…"), .run = [&window] { window.savePicture(); }});
     registry.add({.id = "file.quit", .group = group, .text = text("&Quit"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Q)}, .run = [&window] { window.close(); }});
 }
