@@ -70,7 +70,7 @@ private slots:
         QVERIFY(stride > 1);
         const QString share = QStringLiteral("1 in %1 groups").arg(stride);
         QVERIFY(rowsOf(*e).contains(QStringLiteral("GPU, ") + share));
-        QVERIFY(spanFacts(*e, first(*e, WorkKind::GpuOptimizer), false).join(u' ').contains(QStringLiteral("every %1.").arg(stride)));
+        QVERIFY(spanFacts(*e, first(*e, WorkKind::GpuOptimizer), false).join(u' ').contains(QStringLiteral("1 in %1 groups").arg(stride)));
         const auto lines = stepLines(*e, 0);
         QVERIFY(std::ranges::any_of(lines, [&](const OffloadLine &line) { return line.value == share; }));
         QVERIFY(stepLines(*offloading(OptimizerOffload::None), 0).empty());
