@@ -31,6 +31,8 @@ QString ClusterMap::hint() const
     }
     if (hasFocus() && m_focus && m_keyboard)
         return spokenName(m_scene, *m_focus) + QStringLiteral(" · Space picks up");
+    if (m_view.isZoomed())
+        return QStringLiteral("drag the ground to pan · Ctrl+wheel zooms · Home shows all");
     return m_scene.gpus > 0 && m_scene.islands.size() > 1 ? grabHint(m_scene, m_layout) : QString();
 }
 

@@ -12,6 +12,8 @@ namespace trainyard {
 namespace {
 
 constexpr double kCardGap = 4;
+constexpr int kBends = 24;                 // ways that a link tries
+constexpr std::size_t kFewLinks = 16;      // whose ways are worth a second try for the sake of their labels
 
 QPointF onCurve(QPointF a, QPointF bend, QPointF b, double t)
 {
@@ -78,25 +80,37 @@ double alongside(const LinkLayout &link, const MapLayout &layout)
     return close;
 }
 
-LinkLayout route(const MapLayout &layout, int a, int b)
+/// Bends to try: 0, +1, −1, +2, −2 …
+int bendOf(int step)
+{
+    return (step % 2 ? 1 : -1) * ((step + 1) / 2);
+}
+
+LinkLayout bent(const MapLayout &layout, int a, int b, int bend)
 {
     const QRectF first = layout.islands[std::size_t(a)].frame, second = layout.islands[std::size_t(b)].frame;
     const QPointF from = first.center(), to = second.center(), middle = (from + to) / 2;
     const double length = std::max(1.0, std::hypot(to.x() - from.x(), to.y() - from.y()));
     const QPointF across(-(to.y() - from.y()) / length, (to.x() - from.x()) / length);
+    return cutAtFrames(from, middle + across * (bend * 0.14 * std::min(length, 600.0)), to, first, second);
+}
+
+/// The least bend that passes islands and other lines.
+LinkLayout route(const MapLayout &layout, int a, int b)
+{
     LinkLayout best;
     double bestCost = 1e18;
-    for (int step = 0; step <= 24; ++step) {           // 0, +1, −1, +2, −2 … : the least bend that passes
-        const int k = (step % 2 ? 1 : -1) * ((step + 1) / 2);
-        const LinkLayout link = cutAtFrames(from, middle + across * (k * 0.14 * std::min(length, 600.0)), to, first, second);
-        double cost = crossing(link, layout, a, b) * 10 + std::abs(k);
+    for (int step = 0; step <= kBends; ++step) {
+        const int bend = bendOf(step);
+        const LinkLayout link = bent(layout, a, b, bend);
+        double cost = crossing(link, layout, a, b) * 10 + std::abs(bend);
         if (cost < bestCost)
             cost += alongside(link, layout) * 4;
         if (cost < bestCost) {
             bestCost = cost;
             best = link;
         }
-        if (bestCost <= std::abs(k))
+        if (bestCost <= std::abs(bend))
             break;
     }
     return best;
@@ -109,18 +123,22 @@ struct Lines {
 
     explicit Lines(const MapLayout &layout)
     {
-        for (const LinkLayout &link : layout.links) {
-            Line line;
-            if (link.visible) {
-                const QPointF way = link.to - link.from;
-                const int steps = std::clamp(int(std::hypot(way.x(), way.y()) / 6), 8, 160);
-                for (int i = 0; i <= steps; ++i) {
-                    line.points.push_back(pointOnLink(link, double(i) / steps));
-                    line.box |= QRectF(line.points.back() - QPointF(1, 1), QSizeF(2, 2));
-                }
-            }
-            lines.push_back(std::move(line));
+        for (const LinkLayout &link : layout.links)
+            lines.push_back(lineOf(link));
+    }
+
+    [[nodiscard]] static Line lineOf(const LinkLayout &link)
+    {
+        Line line;
+        if (!link.visible)
+            return line;
+        const QPointF way = link.to - link.from;
+        const int steps = std::clamp(int(std::hypot(way.x(), way.y()) / 6), 8, 160);
+        for (int i = 0; i <= steps; ++i) {
+            line.points.push_back(pointOnLink(link, double(i) / steps));
+            line.box |= QRectF(line.points.back() - QPointF(1, 1), QSizeF(2, 2));
         }
+        return line;
     }
 
     [[nodiscard]] bool crosses(const QRectF &rect, std::size_t except) const
@@ -154,7 +172,8 @@ double hidden(const QRectF &card, std::size_t link, const MapLayout &layout)
 }
 
 /// The fullest form that hides nothing and lies on no other line; the shortest where it hides least, so that none vanishes.
-void placeLabel(const LinkSpec &spec, std::size_t index, const Lines &lines, MapLayout &layout)
+/// False where it had to hide something.
+bool placeLabel(const LinkSpec &spec, std::size_t index, const Lines &lines, MapLayout &layout)
 {
     static constexpr std::array<double, 19> along{0.5, 0.46, 0.54, 0.42, 0.58, 0.38, 0.62, 0.34, 0.66, 0.29, 0.71, 0.24, 0.76, 0.19, 0.81, 0.14, 0.86, 0.1, 0.9};
     LinkLayout &link = layout.links[index];
@@ -179,9 +198,32 @@ void placeLabel(const LinkSpec &spec, std::size_t index, const Lines &lines, Map
                 link.label = label;
             }
             if (bad <= 0 && !crosses)
-                return;
+                return true;
         }
     }
+    return false;
+}
+
+/// Another way for a link whose label finds no place on the first one.
+void rerouteForLabel(const LinkSpec &spec, std::size_t index, Lines &lines, MapLayout &layout)
+{
+    const LinkLayout first = layout.links[index];
+    const double through = crossing(first, layout, spec.a, spec.b);
+    for (int step = 1; step <= kBends; ++step) {
+        LinkLayout other = bent(layout, spec.a, spec.b, bendOf(step));
+        if (!other.visible || crossing(other, layout, spec.a, spec.b) > through)
+            continue;
+        layout.links[index] = other;
+        const Lines::Line line = Lines::lineOf(other);
+        const bool crosses = std::ranges::any_of(layout.links, [&](const LinkLayout &link) {
+            return !link.card.isEmpty() && line.box.intersects(link.card) && std::ranges::any_of(line.points, [&](QPointF at) { return link.card.contains(at); });
+        });
+        if (!crosses && placeLabel(spec, index, lines, layout)) {
+            lines.lines[index] = Lines::lineOf(layout.links[index]);
+            return;
+        }
+    }
+    layout.links[index] = first;
 }
 
 bool isPair(const MapLayout &layout, const LinkSpec &link)
@@ -211,10 +253,10 @@ void layOutLinks(const MapSpec &spec, MapLayout &layout)
     std::ranges::sort(order);
     for (const auto &[length, i] : order)
         layout.links[i] = route(layout, spec.links[i].a, spec.links[i].b);
-    const Lines lines(layout);
-    for (std::size_t i = 0; i < spec.links.size(); ++i) {
-        if (layout.links[i].visible)
-            placeLabel(spec.links[i], i, lines, layout);
+    Lines lines(layout);
+    for (const auto &[length, i] : order) {
+        if (layout.links[i].visible && !placeLabel(spec.links[i], i, lines, layout) && order.size() <= kFewLinks)
+            rerouteForLabel(spec.links[i], i, lines, layout);
     }
 }
 

@@ -56,7 +56,8 @@ QSizeF islandSize(const IslandSpec &spec, const MapSpec &map, MapDetail detail, 
     return best;
 }
 
-std::optional<std::vector<QRectF>> place(const MapSpec &spec, const std::vector<QSizeF> &sizes, QRectF area, QSizeF gap)
+/// `keepsPlaces`: rather not at all than in rows that have nothing to do with where the islands lie on the globe.
+std::optional<std::vector<QRectF>> place(const MapSpec &spec, const std::vector<QSizeF> &sizes, QRectF area, QSizeF gap, bool keepsPlaces)
 {
     const bool placed = std::ranges::all_of(spec.islands, [](const IslandSpec &i) { return i.place || i.pinned; });
     const bool anyPinned = std::ranges::any_of(spec.islands, [](const IslandSpec &i) { return i.pinned.has_value(); });
@@ -82,7 +83,7 @@ std::optional<std::vector<QRectF>> place(const MapSpec &spec, const std::vector<
     }
     if (auto frames = pushApart(wishes, area, gap))
         return frames;
-    return anyPinned ? std::nullopt : inRows(sizes, area, gap);
+    return anyPinned || keepsPlaces ? std::nullopt : inRows(sizes, area, gap);
 }
 
 /// How far from where they would lie the islands are, on average, as a share of the area's diagonal.
@@ -109,14 +110,14 @@ struct Candidate {
     double unit = 0, score = -1;
 };
 
-std::optional<std::vector<QRectF>> tryUnit(const MapSpec &spec, QRectF area, MapDetail detail, double unit, const Gap &gap)
+std::optional<std::vector<QRectF>> tryUnit(const MapSpec &spec, QRectF area, MapDetail detail, double unit, const Gap &gap, bool keepsPlaces)
 {
     const double share = spec.islands.size() > 1 ? 0.5 : 0.95;
     for (const double aspect : {1.6, 1.9, 1.35, 1.15, 2.3, 0.98, 2.8, 0.8, 3.8, area.width() / std::max(1.0, area.height()) * share}) {
         std::vector<QSizeF> sizes;
         for (const IslandSpec &island : spec.islands)
             sizes.push_back(islandSize(island, spec, detail, unit, aspect, gap.isTight));
-        if (auto frames = place(spec, sizes, area, spec.islands.size() > 1 ? gap.size : QSizeF(0, 0)))
+        if (auto frames = place(spec, sizes, area, spec.islands.size() > 1 ? gap.size : QSizeF(0, 0), keepsPlaces))
             return frames;
         if (detail == MapDetail::Tiles)
             break;                         // a tile has one shape
@@ -125,12 +126,12 @@ std::optional<std::vector<QRectF>> tryUnit(const MapSpec &spec, QRectF area, Map
 }
 
 /// The largest unit at which the islands find places, by halving: a smaller unit never needs more room.
-void tryGap(const MapSpec &spec, QRectF area, MapDetail detail, int largest, const Gap &gap, Candidate &best)
+void tryGap(const MapSpec &spec, QRectF area, MapDetail detail, int largest, const Gap &gap, bool keepsPlaces, Candidate &best)
 {
     int low = kMinUnit, high = largest;
     while (low <= high) {
         const int unit = (low + high) / 2;
-        auto frames = tryUnit(spec, area, detail, unit, gap);
+        auto frames = tryUnit(spec, area, detail, unit, gap, keepsPlaces);
         // Room for the links counts more than size, and a place that is about right more than both.
         const double score = frames ? std::sqrt(double(unit)) * gap.worth * std::max(0.3, 1 - 3 * displaced(spec, *frames, area)) : 0;
         if (frames && score > best.score)
@@ -211,7 +212,7 @@ std::vector<QRectF> lastResort(const MapSpec &spec, QRectF area)
     return frames;
 }
 
-Candidate bestFrames(const MapSpec &spec, QRectF area)
+Candidate search(const MapSpec &spec, QRectF area, bool keepsPlaces)
 {
     Candidate best;
     const std::vector<Gap> gaps = gapsFor(spec);
@@ -219,16 +220,25 @@ Candidate bestFrames(const MapSpec &spec, QRectF area)
     if (gpus <= kManyGpus) {
         const int largest = gpus <= kFewGpus ? 2 * kMaxGpuUnit : kMaxGpuUnit;
         for (const Gap &gap : gaps)
-            tryGap(spec, area, MapDetail::Gpus, largest, gap, best);
+            tryGap(spec, area, MapDetail::Gpus, largest, gap, keepsPlaces, best);
     }
     for (std::size_t g = 0; g < gaps.size() && best.score < 0; ++g)
-        tryGap(spec, area, MapDetail::Nodes, kMaxNodeUnit, gaps[g], best);
+        tryGap(spec, area, MapDetail::Nodes, kMaxNodeUnit, gaps[g], keepsPlaces, best);
     for (const MapDetail detail : {MapDetail::Bars, MapDetail::Tiles}) {
         for (std::size_t g = 0; g < gaps.size() && best.score < 0; ++g) {
-            if (auto frames = tryUnit(spec, area, detail, 1, gaps[g]))
+            if (auto frames = tryUnit(spec, area, detail, 1, gaps[g], keepsPlaces))
                 best = {std::move(*frames), detail, 1, 1};
         }
     }
+    return best;
+}
+
+Candidate bestFrames(const MapSpec &spec, QRectF area)
+{
+    const bool isPlaced = std::ranges::all_of(spec.islands, [](const IslandSpec &island) { return island.place || island.pinned; });
+    Candidate best = isPlaced ? search(spec, area, true) : Candidate();
+    if (best.score < 0)
+        best = search(spec, area, false);
     if (best.score < 0)
         best = {lastResort(spec, area), MapDetail::Tiles, 1, 0};
     return best;

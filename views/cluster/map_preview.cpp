@@ -64,7 +64,7 @@ QString MapPreview::verdict(const Evaluation *before) const
     if (now > 0 && old > 0)
         text = QStringLiteral("%1 → %2  %3").arg(formatSeconds(old), formatSeconds(now), formatChange(old, now));
     else if (now > 0)
-        text = QStringLiteral("%1 an iteration").arg(formatSeconds(now));
+        text = QStringLiteral("%1 per iteration").arg(formatSeconds(now));
     if (problem)
         text += (text.isEmpty() ? QString() : QStringLiteral("  ")) + QString::fromStdString(problem->text);
     else if (m_evaluation->metrics.memory && m_evaluation->metrics.memory->fits)

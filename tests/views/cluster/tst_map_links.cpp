@@ -93,7 +93,7 @@ private slots:
     {
         const auto plan = std::make_shared<const Plan>(manyRegions(4));
         const MapScene scene = buildScene(*plan, dealt(plan, 12).get());   // all six links are used
-        const MapLayout layout = layOutMap(measureScene(scene, *plan), QRectF(12, 34, 822, 169));
+        const MapLayout layout = layOutMap(measureScene(scene, *plan), QRectF(12, 34, 896, 300));
         for (std::size_t l = 0; l < layout.links.size(); ++l) {
             for (std::size_t other = 0; other < layout.links.size(); ++other) {
                 if (other == l)

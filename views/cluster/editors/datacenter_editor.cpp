@@ -2,6 +2,7 @@
 #include "views/cluster/editors/datacenter_editor.h"
 
 #include "core/catalogue/catalogue.h"
+#include "views/cluster/editors/source_words.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -101,7 +102,7 @@ void DatacenterEditor::useRegion(int index)
     const auto published = [](double figure) { return figure > 0 ? std::optional(figure) : std::nullopt; };
     setNumber(*m_usdPerKwh, published(region.usdPerKwh));
     setNumber(*m_kgCo2PerKwh, published(region.kgCo2PerKwh));
-    m_note = QString::fromStdString(region.source);
+    m_note = sourceInWords(region.source);
     check();
 }
 

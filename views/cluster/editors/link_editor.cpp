@@ -2,6 +2,7 @@
 #include "views/cluster/editors/link_editor.h"
 
 #include "core/catalogue/catalogue.h"
+#include "views/cluster/editors/source_words.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -112,7 +113,7 @@ void LinkEditor::addCloud()
     m_cloud->addItem(QStringLiteral("custom"));
     for (const Cloud &cloud : builtinCatalogue().clouds) {
         m_cloud->addItem(QStringLiteral("%1: %2 MB").arg(QString::fromStdString(cloud.name)).arg(cloud.tcpWindowMb, 0, 'g', 3), QString::fromStdString(cloud.id));
-        m_cloud->setItemData(m_cloud->count() - 1, QString::fromStdString(cloud.source), Qt::ToolTipRole);
+        m_cloud->setItemData(m_cloud->count() - 1, sourceInWords(cloud.source), Qt::ToolTipRole);
     }
     const QString now = QString::fromStdString(m_before.cloud);
     if (!now.isEmpty() && m_cloud->findData(now) < 0)
