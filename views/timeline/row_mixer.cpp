@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kFade = 0.82;         // of what a filter or the critical path puts back
 constexpr std::uint32_t kSpansPerColumn = 6;   // at least, where shares are shown
-constexpr int kMostPixels = 6;         // of such a column
+constexpr int kLeastPixels = 2, kMostPixels = 6;   // of such a column
 constexpr int kTellApart = 3;          // pixels from which bars get a gap
 
 QRgb toRgb(ColorLanes lanes)
@@ -126,15 +126,15 @@ const KindShares &RowMixer::shares(const TimelineState &state, const TrackRow &r
     const bool isSummary = row.kind == TrackRow::Kind::Summary;
     const Track &front = timeline.tracks[row.tracks.front()];
     const auto [from, to] = visibleSpans(timeline, front.first, front.last, range);
-    const int pixels = std::clamp(int(kSpansPerColumn * std::uint32_t(width) / std::max(1u, to - from)), 1, kMostPixels);
+    const int pixels = std::clamp(int(kSpansPerColumn * std::uint32_t(width) / std::max(1u, to - from)), kLeastPixels, kMostPixels);
     m_shares.begin(range, std::max(1, width / pixels));
     for (const std::uint32_t index : row.tracks) {
         const Track &track = timeline.tracks[index];
         m_shares.add(timeline, track.first, track.last, state.filter, m_fadesAll || !state.filter.matchesTrack(track), isSummary ? 1.0 / double(row.tracks.size()) : 1);
-        if (!isSummary)
+        if (!isSummary && index != row.tracks.back())
             m_shares.nextLayer();
     }
-    if (isSummary)
+    if (!isSummary && row.tracks.size() > 1)
         m_shares.nextLayer();
     return m_shares;
 }
