@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kFade = 0.82;         // of what a filter or the critical path puts back
 constexpr std::uint32_t kSpansPerColumn = 6;   // at least, where shares are shown
+constexpr std::uint32_t kMostPerPixel = 16;    // spans; of more, a mixed colour costs a third of what shares do
 constexpr int kLeastPixels = 2, kMostPixels = 6;   // of such a column
 constexpr int kTellApart = 3;          // pixels from which bars get a gap
 
@@ -117,7 +118,7 @@ bool RowMixer::isDense(const TimelineState &state, const TrackRow &row, TimeInte
         return false;
     const Track &track = state.timeline()->tracks[row.tracks.front()];
     const auto [from, to] = visibleSpans(*state.timeline(), track.first, track.last, range);
-    return to - from > std::uint32_t(width);
+    return to - from > std::uint32_t(width) && to - from <= kMostPerPixel * std::uint32_t(width);
 }
 
 const KindShares &RowMixer::shares(const TimelineState &state, const TrackRow &row, TimeInterval range, int width)

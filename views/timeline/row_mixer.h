@@ -33,7 +33,8 @@ public:
     [[nodiscard]] std::span<const QRgb> mix(const TimelineState &state, const TrackRow &row, TimeInterval range, int width);
     /// Tracks taken together, each with the same weight.
     [[nodiscard]] std::span<const QRgb> blend(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
-    /// More spans in sight than can be told apart: its columns are shared among the kinds.
+    /// More spans in sight than can be told apart: its columns are shared among the kinds. False again for millions of
+    /// spans, whose columns are mixed to keep a repaint within a frame.
     [[nodiscard]] bool isDense(const TimelineState &state, const TrackRow &row, TimeInterval range, int width) const;
     /// Shares and colours of such a row, in columns of a few pixels, so that each holds several spans and the shares are
     /// calm; valid until the next call.
