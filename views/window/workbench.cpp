@@ -136,6 +136,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
     status->setPreview(isPreview ? m_models.document.previewText() : QString());
     if (!isPreview) {
         m_previewedBy = nullptr;
+        awaitNumbers();
         map->setPlan(plan);
         strategies->setPlan(plan);
         workload->setPlan(plan);
@@ -157,12 +158,14 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
 
 void Workbench::showEvaluation(const EvaluationPtr &evaluation)
 {
+    m_paintDelay.stop();
     m_isTelling = true;
     strip->setEvaluation(evaluation);
     map->setEvaluation(evaluation);
     details->setEvaluation(evaluation);    // before the timeline, which tells the selected span by its new number
     timeline->setEvaluation(evaluation);
     m_isTelling = false;
+    map->setUpdatesEnabled(true);
     curves->setEvaluation(evaluation);
     status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue));
     alignCurves();             // the width of the labels may have changed
@@ -185,6 +188,8 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
 
 void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
 {
+    m_paintDelay.stop();
+    map->setUpdatesEnabled(true);
     status->setErrors(errors);
     strip->setEvaluation(nullptr);
     if (plan == m_models.document.plan())
@@ -200,6 +205,15 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
     problems->setEvaluation(nullptr);
     problems->setErrors(errors);
     m_lower->setTitle(problems->parentWidget()->parentWidget(), tr("Problems (%1)").arg(errors.size()));
+}
+
+/// The answer to an edit comes within a frame, as a rule; where it does not, the map shows what is known.
+void Workbench::awaitNumbers()
+{
+    if (!isVisible())
+        return;
+    map->setUpdatesEnabled(false);
+    m_paintDelay.start();
 }
 
 void Workbench::showStale(bool isStale)

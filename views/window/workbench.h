@@ -94,6 +94,7 @@ private:
     void showPlan(const PlanPtr &plan, bool isPreview);
     void showEvaluation(const EvaluationPtr &evaluation);
     void showFailure(const PlanPtr &plan, const Errors &errors);
+    void awaitNumbers();
     void showStale(bool isStale);
     void showOutdated();                   // which panels tell of another plan than the one that is shown
     void showBaseline();
@@ -106,6 +107,7 @@ private:
     bool m_isStale = false;
     bool m_isTelling = false;              // an evaluation goes to the panels: what they signal is no choice of a person
     bool m_isArranged = false;
+    QTimer m_paintDelay;                   // the map is painted with its numbers, not once without them and again with them
     QTimer m_staleDelay;                   // what is there in the blink of an eye need not be announced
     std::pair<int, int> m_insets{-1, -1};
     QSplitter *m_columns, *m_left, *m_right;

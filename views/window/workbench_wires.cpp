@@ -30,7 +30,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kStaleDelayMs = 80;
+constexpr int kStaleDelayMs = 80, kPaintDelayMs = 30;
 
 } // namespace
 
@@ -63,6 +63,9 @@ void Workbench::connectEdits()
     connect(&bridge, &EvaluationBridge::evaluationFinished, this, &Workbench::showEvaluation);
     connect(&bridge, &EvaluationBridge::baselineChanged, this, &Workbench::showBaseline);
     connect(&bridge, &EvaluationBridge::evaluationFailed, this, &Workbench::showFailure);
+    m_paintDelay.setSingleShot(true);
+    m_paintDelay.setInterval(kPaintDelayMs);
+    connect(&m_paintDelay, &QTimer::timeout, this, [this] { map->setUpdatesEnabled(true); });
     m_staleDelay.setSingleShot(true);
     m_staleDelay.setInterval(kStaleDelayMs);
     connect(&m_staleDelay, &QTimer::timeout, this, [this] { showStale(true); });

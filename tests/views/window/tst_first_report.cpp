@@ -26,7 +26,7 @@ struct Replay : WindowFixture {
     Replay()
     {
         answers.config = folder.filePath("our-model/config.json");
-        answers.save = folder.filePath("report.html");
+        answers.file = folder.filePath("report.html");
         QDir().mkpath(folder.filePath("our-model"));
         QFile file(answers.config);
         [[maybe_unused]] const bool isOpen = file.open(QIODevice::WriteOnly);
@@ -97,7 +97,7 @@ struct Replay : WindowFixture {
         else if (verb == "faster")
             QVERIFY(*bridge.settled()->metrics.iterationTime < *bridge.baseline()->metrics.iterationTime);
         else if (verb == "report")
-            QTRY_VERIFY_WITH_TIMEOUT(QFile(answers.save).size() > 10000, kPatienceMs);
+            QTRY_VERIFY_WITH_TIMEOUT(QFile(answers.file).size() > 10000, kPatienceMs);
         else
             QFAIL(qPrintable("unknown check: " + what));
     }
@@ -137,7 +137,7 @@ private slots:
         QCOMPARE(made.workload.inlineModel->layers, 36);
         QCOMPARE(made.cluster.wanLinks.size(), std::size_t(1));
         f.answers.unsaved = Prompts::Unsaved::Discard;
-        f.window.files().openDropped(f.answers.save);
+        f.window.files().openDropped(f.answers.file);
         QTRY_VERIFY(f.document.path().isEmpty() && !f.document.undoStack().canUndo());
         f.settle();
         QVERIFY(f.document.plan()->cluster == made.cluster && f.document.plan()->parallelism == made.parallelism);
