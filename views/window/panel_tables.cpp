@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/panel_tables.h"
 
+#include "views/details/details_panel.h"
 #include "views/export/panel_menu.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/datacenter_panel.h"
+#include "views/panels/edits_panel.h"
 #include "views/panels/memory_parts.h"
 #include "views/panels/number_strip.h"
 #include "views/window/workbench.h"
@@ -24,6 +26,8 @@ void givePanelsTheirTables(Workbench &bench)
 {
     give(bench.strip);
     give(bench.datacenters);
+    give(bench.details);
+    give(bench.edits);
     for (BreakdownBar *bar : bench.findChildren<BreakdownBar *>())
         give(bar);
     for (MemoryParts *parts : bench.findChildren<MemoryParts *>())

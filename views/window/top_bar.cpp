@@ -32,7 +32,7 @@ const std::vector<MenuList> &menuLists()
         {QT_TRANSLATE_NOOP("TopBar", "&View"),
          {"timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "timeline.criticalPath", "timeline.find", "-", "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload",
           "view.why", "view.problems", "view.memory", "view.details", "view.edits", "view.validation", "view.datacenters", "-", "theme.system", "theme.light", "theme.dark", "theme.highContrast", "-", "view.resetLayout", "view.fullScreen"}},
-        {QT_TRANSLATE_NOOP("TopBar", "&Plan"), {"plan.model", "plan.addDatacenter", "plan.editSelection", "plan.removeSelection", "plan.resetPositions", "-", "plan.fit", "plan.offloadOrNot", "-", "plan.pinBaseline", "plan.clearBaseline", "plan.restoreBaseline"}},
+        {QT_TRANSLATE_NOOP("TopBar", "&Plan"), {"plan.model", "plan.addDatacenter", "plan.addLink", "plan.editSelection", "plan.removeSelection", "plan.resetPositions", "-", "plan.fit", "plan.offloadOrNot", "-", "plan.pinBaseline", "plan.clearBaseline", "plan.restoreBaseline"}},
         {QT_TRANSLATE_NOOP("TopBar", "&Help"), {"help.palette", "help.keys", "help.tour", "-", "help.about"}},
     };
     return lists;

@@ -169,12 +169,17 @@ void addMapCommands(CommandRegistry &registry, MainWindow &window)
     ClusterMap *map = window.workbench().map;
     const QString group = text("Cluster");
     registry.add({.id = "plan.addDatacenter", .group = group, .text = text("Add a &datacenter…"), .icon = "datacenter", .run = [map] { map->addDatacenter(); }});
+    registry.add({.id = "plan.addLink", .group = group, .text = text("Add a &link…"), .run = [map] { map->addLink(); }});
+    registry.add({.id = "map.fit", .group = group, .text = text("&Fit the map"), .keyHint = "Home", .icon = "fit", .run = [map] { map->fit(); }});
+    registry.add({.id = "map.zoomIn", .group = group, .text = text("Zoom the map in"), .keyHint = "+", .run = [map] { map->zoomIn(); }});
+    registry.add({.id = "map.zoomOut", .group = group, .text = text("Zoom the map out"), .keyHint = "−", .run = [map] { map->zoomOut(); }});
     registry.add({.id = "plan.editSelection", .group = group, .text = text("&Edit the selection…"), .keyHint = "F2", .run = [map] { map->editSelection(); }});
     registry.add({.id = "plan.removeSelection", .group = group, .text = text("Re&move the selection"), .keyHint = "Del", .run = [map] { map->removeSelection(); }});
     registry.add({.id = "plan.resetPositions", .group = group, .text = text("&Reset layout of the map"), .run = [map] { map->resetPositions(); }});
     const struct { const char *keys, *what; } gestures[] = {
         {"Drag", "Move a node to another datacenter"}, {"Shift+drag, Ctrl+drag", "Move a GPU, a whole pool"}, {"Tab, arrows", "From item to item"},
         {"Space, Enter", "Pick up / drop"}, {"+, −, 0–9, wheel", "How many, while GPUs are picked up"}, {"Esc", "Put them back"},
+        {"Ctrl+wheel", "Zoom at the pointer"}, {"Middle-drag", "Pan, zoomed"},
     };
     for (const auto &gesture : gestures)
         registry.add({.id = QLatin1String("map.keys.") + QString::fromUtf8(gesture.keys), .group = group, .text = text(gesture.what), .keyHint = QString::fromUtf8(gesture.keys)});

@@ -8,7 +8,6 @@
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
 #include "views/details/details_panel.h"
-#include "views/export/panel_menu.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/memory_details.h"
@@ -146,8 +145,6 @@ void Workbench::connectDetails()
         if (has && !m_isTelling)
             showDetails();
     });
-    setPanelTable(details, [this] { return details->toTsv(); });
-    setPanelTable(edits, [this] { return edits->toTsv(); });
     connect(details, &DetailsPanel::spanRequested, timeline, [this](quint32 span) {
         timeline->selectSpan(span);
         timeline->revealSpan(span);
