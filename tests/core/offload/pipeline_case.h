@@ -27,7 +27,7 @@ struct PipelineCase {
     Nanoseconds serialization = 300, latency = 700;
     int wanAfter = -1;             // the stage whose boundary to the next crosses the WAN
     int limit = 0;                 // micro-batches in flight; 0: none
-    int lanes = 1;
+    int cellMembers = 1;
     PrefetchRule prefetch{};
     bool offloads = true;
 };
