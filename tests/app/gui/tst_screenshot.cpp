@@ -58,7 +58,7 @@ private slots:
         QTest::addColumn<double>("scale");
         for (const char *theme : {"light", "dark"})
             for (const QSize size : {QSize(1280, 720), QSize(1440, 900), QSize(2560, 1440)})
-                QTest::addRow("%s %d", theme, size.width()) << theme << size << 1.0;
+                QTest::newRow(qPrintable(QStringLiteral("%1 %2").arg(QLatin1String(theme)).arg(size.width()))) << theme << size << 1.0;
         QTest::newRow("light 1280 at 1.5") << "light" << QSize(1280, 720) << 1.5;
         QTest::newRow("dark 1280 at 2") << "dark" << QSize(1280, 720) << 2.0;
         QTest::newRow("dark 960 at 2") << "dark" << QSize(960, 540) << 2.0;
