@@ -6,7 +6,6 @@
 #include "models/text/format.h"
 
 #include <algorithm>
-#include <set>
 
 namespace trainyard {
 
@@ -32,7 +31,11 @@ EditHistory::EditHistory(PlanDocument &document, const Catalogue &catalogue, QOb
       })
 {
     connect(&document.undoStack(), &QUndoStack::indexChanged, this, &EditHistory::list);
-    connect(&document, &PlanDocument::replaced, this, &EditHistory::list);
+    connect(&document, &PlanDocument::replaced, this, [this] {
+        const std::vector<PlanPtr> all = plans();
+        std::erase_if(m_figures, [&](const auto &entry) { return std::ranges::find(all, entry.first) == all.end(); });
+        list();
+    });
     list();
 }
 
@@ -55,8 +58,6 @@ void EditHistory::list()
 {
     const QUndoStack &stack = m_document.undoStack();
     const std::vector<PlanPtr> all = plans();
-    const std::set<PlanPtr> known(all.begin(), all.end());
-    std::erase_if(m_figures, [&](const auto &entry) { return !known.contains(entry.first); });
     m_steps.clear();
     for (std::size_t i = 0; i < all.size(); ++i) {
         HistoryStep step;
@@ -102,8 +103,10 @@ void EditHistory::catchUp(const PlanPtr &plan, EvaluationWorkspace &workspace, c
 
 void EditHistory::note(const EvaluationPtr &evaluation)
 {
+    // An edit that was tried before is evaluated at once, before the stack has it: told by the document's plan.
     const std::vector<PlanPtr> all = plans();
-    if (std::ranges::find(all, evaluation->plan) == all.end() || m_figures.contains(evaluation->plan))
+    const bool isOurs = evaluation->plan == m_document.plan() || std::ranges::find(all, evaluation->plan) != all.end();
+    if (!isOurs || m_figures.contains(evaluation->plan))
         return;                            // only tried, or known
     m_figures.insert_or_assign(evaluation->plan, figuresOf(*evaluation));
     list();

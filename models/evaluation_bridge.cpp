@@ -66,10 +66,10 @@ void EvaluationBridge::takeNewest()
 
 void EvaluationBridge::fail(const EvaluationResult &result)
 {
-    if (result.plan == m_settledPlan)
+    if (result.plan == m_settledPlan) {
         m_awaitsOpening = false;           // there is nothing to compare with
-    if (result.plan == m_settledPlan)
         m_disposal.dispose(std::exchange(m_settled, nullptr));
+    }
     setStale(result.generation < m_asked);
     emit evaluationFailed(result.plan, result.evaluation.error());
 }

@@ -166,7 +166,9 @@ UnsavedWork PlanDocument::unsavedWork() const
     work.start = m_plan;
     work.path = m_path;
     work.known = m_store.known();
-    const int count = m_stack.count(), first = std::max(0, count - kKeptEdits);
+    // The newest, or where many are undone those around the plan as it is.
+    const int first = std::clamp(std::min(m_stack.count() - kKeptEdits, m_stack.index()), 0, m_stack.count());
+    const int count = std::min(m_stack.count(), first + kKeptEdits);
     for (int i = first; i < count; ++i) {
         const auto *step = static_cast<const PlanCommand *>(m_stack.command(i));
         if (i == first) {
@@ -177,7 +179,7 @@ UnsavedWork PlanDocument::unsavedWork() const
         if (step->after() == m_saved)
             work.saved = i - first + 1;
     }
-    work.done = std::max(0, m_stack.index() - first);
+    work.done = m_stack.index() - first;
     return work;
 }
 

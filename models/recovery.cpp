@@ -70,7 +70,6 @@ std::optional<RecoveredPlan> readKept(const QString &file)
     RecoveredPlan kept{{}, QDateTime::fromString(head[QStringLiteral("when")].toString(), Qt::ISODateWithMs), file};
     kept.work.path = head[QStringLiteral("path")].toString();
     kept.work.known = QByteArray::fromHex(head[QStringLiteral("known")].toString().toLatin1());
-    kept.work.saved = head[QStringLiteral("saved")].toInt(-1);
     qsizetype at = end + 1;
     for (const QJsonValue &step : head[QStringLiteral("steps")].toArray()) {
         const qsizetype bytes = step[QStringLiteral("bytes")].toInteger();
@@ -83,7 +82,11 @@ std::optional<RecoveredPlan> readKept(const QString &file)
         else
             kept.work.edits.push_back({step[QStringLiteral("text")].toString(), plan});
     }
-    kept.work.done = std::clamp(head[QStringLiteral("done")].toInt(), 0, int(kept.work.edits.size()));
+    if (!head.contains(QStringLiteral("steps")))   // as older versions kept it: the plan alone
+        kept.work.start = parseKept(content->mid(at), file, folder);
+    const int edits = int(kept.work.edits.size());
+    kept.work.done = std::clamp(head[QStringLiteral("done")].toInt(), 0, edits);
+    kept.work.saved = std::clamp(head[QStringLiteral("saved")].toInt(-1), -1, edits);
     return kept.work.start ? std::optional(std::move(kept)) : std::nullopt;
 }
 

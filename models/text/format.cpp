@@ -12,8 +12,6 @@ QString digits(double value)
 {
     if (value == 0)
         return QStringLiteral("0");
-    if (value == 0)
-        return QStringLiteral("0");
     const double magnitude = std::abs(value);
     const int decimals = magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2;
     QString text = QString::number(value, 'f', decimals);

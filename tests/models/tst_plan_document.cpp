@@ -3,7 +3,9 @@
 
 #include "core/plan/plan_io.h"
 
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -294,6 +296,51 @@ private slots:
         next.undoStack().undo();
         QCOMPARE(next.plan()->workload.microBatch, 1);
         QVERIFY(!next.isModified());           // as the file has it
+    }
+    void whereMoreEditsAreUndoneThanAreKeptThePlanIsStillTheOneThatWasOpen()
+    {
+        const QString state = m_folder->filePath("state");
+        {
+            PlanDocument crashed(plan(1), state);
+            for (int i = 2; i < 90; ++i)
+                crashed.apply(plan(i));
+            crashed.undoStack().setIndex(10);
+            crashed.recovery().flush();
+        }
+        PlanDocument next(plan(1), state);
+        restoreLeft(next);
+        QCOMPARE(next.plan()->workload.microBatch, 11);
+        next.undoStack().redo();
+        QCOMPARE(next.plan()->workload.microBatch, 12);
+    }
+    void workThatAnOlderVersionKeptIsOfferedToo()
+    {
+        const QString state = m_folder->filePath("state");
+        QDir().mkpath(state);
+        overwrite(state + "/old.recovery", "{\"path\":\"\",\"folder\":\"\",\"when\":\"2026-01-01T00:00:00\"}\n" + QByteArray::fromStdString(formatPlan(*plan(6))));
+        PlanDocument next(plan(1), state);
+        restoreLeft(next);
+        QCOMPARE(next.plan()->workload.microBatch, 6);
+        QVERIFY(next.isModified());
+    }
+    void aDamagedCopyOfUnsavedWorkHarmsNothing()
+    {
+        const QString state = m_folder->filePath("state");
+        {
+            PlanDocument crashed(plan(1), state);
+            crashed.apply(plan(5));
+            crashed.recovery().flush();
+        }
+        for (const QFileInfo &kept : QDir(state).entryInfoList({"*.recovery"})) {
+            QFile file(kept.filePath());
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            QByteArray content = file.readAll();
+            file.close();
+            overwrite(kept.filePath(), content.replace("\"saved\":0", "\"saved\":999").replace("\"done\":1", "\"done\":77"));
+        }
+        PlanDocument next(plan(1), state);
+        restoreLeft(next);
+        QCOMPARE(next.plan()->workload.microBatch, 5);
     }
     void recoveredWorkThatCrashesAgainIsKeptWhole()
     {

@@ -94,16 +94,28 @@ void DetailsPanel::setEvaluation(EvaluationPtr evaluation)
 void DetailsPanel::showSpan(std::uint32_t span)
 {
     m_span = span;
-    if (span != kNoSpan)
+    if (span != kNoSpan) {
         m_item = {};
+        m_stage = -1;
+    }
     refresh();
 }
 
 void DetailsPanel::showItem(const MapItem &item)
 {
     m_item = item;
-    if (item.kind != MapItem::Kind::None)
+    if (item.kind != MapItem::Kind::None) {
         m_span = kNoSpan;
+        m_stage = -1;
+    }
+    refresh();
+}
+
+void DetailsPanel::showStage(int stage)
+{
+    m_stage = stage;
+    m_span = kNoSpan;
+    m_item = {};
     refresh();
 }
 
@@ -132,6 +144,8 @@ void DetailsPanel::refresh()
     Details details;
     if (m_evaluation && m_span != kNoSpan)
         details = spanDetails(*m_evaluation, m_span, isCritical(m_evaluation->timeline, m_span));
+    else if (m_evaluation && m_stage >= 0 && m_stage < int(m_evaluation->layout.chunks.size()))
+        details = stageDetails(*m_evaluation, m_stage);
     else if (m_evaluation)
         details = itemDetails(*m_evaluation, m_item);
     fill(details);

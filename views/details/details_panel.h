@@ -29,6 +29,7 @@ public:
     void showSpan(std::uint32_t span);     // kNoSpan: none
     [[nodiscard]] std::uint32_t span() const { return m_span; }
     void showItem(const MapItem &item);    // Kind::None: none
+    void showStage(int stage);
     void setStale(bool isStale);
     /// A widget that belongs to the selection, such as the table of a selected area, above everything else.
     void dock(QWidget *table);
@@ -53,6 +54,7 @@ private:
     std::uint32_t m_span = kNoSpan;
     bool m_isOwed = false;
     MapItem m_item;
+    int m_stage = -1;
     Details m_details;
     std::vector<CauseStep> m_causes;
     TextLine *m_title, *m_subtitle, *m_empty;

@@ -75,7 +75,8 @@ void addStage(Details &details, const Evaluation &evaluation, int stage)
             {QObject::tr("Waits for a local transfer"), slowest->pipeline, {}},
             {QObject::tr("Gradient sync"), slowest->reduce, QObject::tr("Reduction of gradients and gathering of parameters that nothing hides.")},
             {QObject::tr("Waits for offload"), slowest->offload, {}},
-            {QObject::tr("Optimizer and overhead"), slowest->optimizer, {}},
+            {QObject::tr("Optimizer"), slowest->optimizer, {}},
+            {QObject::tr("Overhead"), slowest->overhead, QObject::tr("Work of the host at the end of the iteration.")},
         };
         for (const auto &part : parts)
             if (part.time > 0)

@@ -62,11 +62,27 @@ void addBytes(Details &details, const Evaluation &evaluation, std::uint32_t span
 
 } // namespace
 
+namespace {
+
+/// Replicas of a stage lie in several datacenters: their gradients go over the WAN as well.
+bool syncsAcross(const Layout &layout)
+{
+    for (std::size_t c = 1; c < layout.classes.size(); ++c) {
+        const auto &first = layout.classes[0].locations, &other = layout.classes[c].locations;
+        for (std::size_t s = 0; s < std::min(first.size(), other.size()); ++s)
+            if (first[s].datacenter != other[s].datacenter)
+                return true;
+    }
+    return false;
+}
+
+} // namespace
+
 std::optional<double> bytesPerTransfer(const Evaluation &evaluation, std::uint32_t span)
 {
     const Timeline &timeline = evaluation.timeline;
     const Track &track = timeline.tracks[timeline.trackOf[span]];
-    if (track.stream != Stream::Wan || timeline.kind[span] != WorkKind::WanTransfer)
+    if (track.stream != Stream::Wan || timeline.kind[span] != WorkKind::WanTransfer || syncsAcross(evaluation.layout))
         return std::nullopt;
     const auto use = std::ranges::find(evaluation.metrics.wanLinks, track.wanLink, &WanLinkUse::link);
     if (use == evaluation.metrics.wanLinks.end())

@@ -3,14 +3,9 @@
 
 #include "core/evaluate/breakdown_entries.h"
 #include "models/text/format.h"
-#include "views/export/panel_picture.h"
 #include "views/theme/theme.h"
 
-#include <QApplication>
-#include <QClipboard>
-#include <QContextMenuEvent>
 #include <QHelpEvent>
-#include <QMenu>
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolTip>
@@ -212,15 +207,6 @@ bool BreakdownBar::event(QEvent *event)
     else
         QToolTip::hideText();
     return true;
-}
-
-void BreakdownBar::contextMenuEvent(QContextMenuEvent *event)
-{
-    auto *menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
-    addPictureActions(*menu, this, QStringLiteral("breakdown"));
-    menu->popup(event->globalPos());
 }
 
 } // namespace trainyard

@@ -36,7 +36,6 @@ public:
 protected:
     void paintEvent(QPaintEvent *event) override;
     bool event(QEvent *event) override;
-    void contextMenuEvent(QContextMenuEvent *event) override;
 
 private:
     struct Label { QRect rect; const Part *part; };

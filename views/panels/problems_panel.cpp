@@ -2,18 +2,13 @@
 #include "views/panels/problems_panel.h"
 
 #include "models/text/format.h"
-#include "views/export/panel_picture.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/hover_button.h"
 #include "views/panels/panel_parts.h"
 #include "views/panels/severity_mark.h"
 #include "views/theme/theme.h"
 
-#include <QApplication>
-#include <QClipboard>
-#include <QContextMenuEvent>
 #include <QHBoxLayout>
-#include <QMenu>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -215,15 +210,6 @@ QString ProblemsPanel::toTsv() const
         }
     }
     return text;
-}
-
-void ProblemsPanel::contextMenuEvent(QContextMenuEvent *event)
-{
-    auto *menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
-    addPictureActions(*menu, this, QStringLiteral("problems"));
-    menu->popup(event->globalPos());
 }
 
 void ProblemsPanel::endPreview()

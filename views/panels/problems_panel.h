@@ -36,9 +36,6 @@ Q_SIGNALS:
     void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on a fix
     void editCancelled();
 
-protected:
-    void contextMenuEvent(QContextMenuEvent *event) override;
-
 private:
     void list(const std::vector<Problem> &problems, const Confidence &confidence, std::optional<double> iteration);
     QWidget *sentenceLine(int kind, const QString &text);

@@ -2,7 +2,6 @@
 #include "views/panels/why_panel.h"
 
 #include "models/text/format.h"
-#include "views/export/panel_picture.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/critical_path_text.h"
 #include "views/panels/effect_text.h"
@@ -10,10 +9,6 @@
 #include "views/panels/part_row.h"
 #include "views/theme/theme.h"
 
-#include <QApplication>
-#include <QClipboard>
-#include <QContextMenuEvent>
-#include <QMenu>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -85,15 +80,6 @@ QString WhyPanel::toTsv() const
         text += QString::fromStdString(part.part.label) + u'\t' + effectText(part.effect).text + u'\t' + (part.effect.iterationTime ? QString::number(*part.effect.iterationTime, 'g', 9) : QString()) + u'\t'
             + becauseText(part.effect) + u'\n';
     return text;
-}
-
-void WhyPanel::contextMenuEvent(QContextMenuEvent *event)
-{
-    auto *menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
-    addPictureActions(*menu, this, QStringLiteral("why"));
-    menu->popup(event->globalPos());
 }
 
 void WhyPanel::setOutdated(bool isOutdated)

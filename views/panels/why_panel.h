@@ -33,9 +33,6 @@ Q_SIGNALS:
     void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on an Apply button
     void editCancelled();
 
-protected:
-    void contextMenuEvent(QContextMenuEvent *event) override;
-
 private:
     void showParts();
 

@@ -84,6 +84,9 @@ void TimelineView::click(QPoint point)
             relayout();
             return;
         }
+        const int row = rowAt(m_state.layout, point.y() - geometry.tracks.top(), m_state.scroll);
+        if (row >= 0 && !m_state.layout.rows[std::size_t(row)].tracks.empty())
+            emit stageClicked(m_state.timeline()->tracks[m_state.layout.rows[std::size_t(row)].tracks.front()].stage);
         return;
     }
     selectSpan(spanUnder(m_state, geometry, point));

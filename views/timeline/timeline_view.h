@@ -103,6 +103,7 @@ signals:
     void rangeChanged(qint64 begin, qint64 end);
     void spanHovered(quint32 span);            // kNoSpan where the mouse left
     void spanSelected(quint32 span);
+    void stageClicked(int stage);              // the label of one of its rows
     void areaSelected(qint64 begin, qint64 end, const QList<quint32> &tracks);
     void pinsChanged(const QStringList &keys);
     void cursorMoved(qint64 time);             // kNoCursor where the pointer left

@@ -3,11 +3,12 @@
 
 #include "views/details/details_panel.h"
 #include "views/export/panel_menu.h"
-#include "views/panels/breakdown_bar.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/memory_parts.h"
 #include "views/panels/number_strip.h"
+#include "views/panels/problems_panel.h"
+#include "views/panels/why_panel.h"
 #include "views/window/workbench.h"
 
 namespace trainyard {
@@ -28,8 +29,8 @@ void givePanelsTheirTables(Workbench &bench)
     give(bench.datacenters);
     give(bench.details);
     give(bench.edits);
-    for (BreakdownBar *bar : bench.findChildren<BreakdownBar *>())
-        give(bar);
+    give(bench.why);
+    give(bench.problems);
     for (MemoryParts *parts : bench.findChildren<MemoryParts *>())
         give(parts);
 }

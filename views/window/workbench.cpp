@@ -137,7 +137,9 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
     if (!isPreview) {
         m_previewedBy = nullptr;
         awaitNumbers();
+        m_isTelling = true;                // what an edit leaves selected is nobody's choice
         map->setPlan(plan);
+        m_isTelling = false;
         strategies->setPlan(plan);
         workload->setPlan(plan);
         why->setPlan(plan);
@@ -192,10 +194,9 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
     map->setUpdatesEnabled(true);
     status->setErrors(errors);
     strip->setEvaluation(nullptr);
-    if (plan == m_models.document.plan())
-        m_history->noteFailure(plan);
     if (plan != m_models.document.plan())
         return;                    // only tried: the rest shows the document's plan again in a moment
+    m_history->noteFailure(plan);
     map->setEvaluation(nullptr);
     timeline->setFailure(errors.empty() ? tr("no reason is known") : QString::fromStdString(errors.front().what));
     curves->setEvaluation(nullptr);
@@ -250,6 +251,8 @@ void Workbench::showBaseline()
 
 void Workbench::reveal(QWidget *panel)
 {
+    if (panel != curves)
+        curves->setEnlarged(false);        // its neighbours are hidden
     for (TabbedCard *card : {m_upper, m_lower}) {
         for (QWidget *area = panel; area && area != card; area = area->parentWidget())
             card->setCurrent(area);
@@ -276,6 +279,7 @@ void Workbench::showFitting()
 
 void Workbench::resetLayout()
 {
+    curves->setEnlarged(false);
     const int right = std::clamp(int(width() * 0.32), kRightLeast, kRightMost);
     m_columns->setSizes({width() - right, right});
     const int height = m_columns->height();
@@ -285,6 +289,7 @@ void Workbench::resetLayout()
 
 QByteArray Workbench::layoutState() const
 {
+    curves->setEnlarged(false);            // the panels beside it come back with the next start
     QByteArray state;
     QDataStream out(&state, QIODevice::WriteOnly);
     out << m_columns->saveState() << m_left->saveState() << m_right->saveState() << size();

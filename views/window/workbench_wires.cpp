@@ -132,11 +132,16 @@ void Workbench::connectDetails()
         if (span != kNoSpan && !m_isTelling)
             showDetails();
     });
+    connect(timeline, &TimelineView::stageClicked, details, [this](int stage) {
+        timeline->selectSpan(kNoSpan);
+        details->showStage(stage);
+        showDetails();
+    });
     connect(map, &ClusterMap::selectionChanged, details, [this] {
         const MapSelection &selection = map->selection();
         const MapItem item = selection.empty() ? MapItem{} : selection.back();
         details->showItem(item);
-        if (item.kind == MapItem::Kind::Link || item.kind == MapItem::Kind::Gpus)
+        if (!m_isTelling && (item.kind == MapItem::Kind::Link || item.kind == MapItem::Kind::Gpus))
             showDetails();
     });
     details->dock(timeline->areaTable());

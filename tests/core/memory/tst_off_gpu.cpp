@@ -35,11 +35,11 @@ Plan statesInHost(double hostGib)
     });
 }
 
-/// Those that speak of host memory a node.
+/// Those that speak of host memory per node.
 std::vector<Problem> hostProblems(const Plan &plan)
 {
     std::vector<Problem> found = evaluated(plan)->problems;
-    std::erase_if(found, [](const Problem &p) { return p.text.find("host memory a node") == std::string::npos; });
+    std::erase_if(found, [](const Problem &p) { return p.text.find("host memory per node") == std::string::npos; });
     return found;
 }
 
@@ -113,7 +113,7 @@ private slots:
     {
         const auto problems = hostProblems(statesInHost(128));
         QCOMPARE(problems.size(), std::size_t(1));
-        QVERIFY2(problems[0].text.find("need 193 GB of host memory a node, and there are 137 GB") != std::string::npos, problems[0].text.c_str());
+        QVERIFY2(problems[0].text.find("need 193 GB of host memory per node, and there are 137 GB") != std::string::npos, problems[0].text.c_str());
     }
 };
 

@@ -115,23 +115,15 @@ private slots:
         QVERIFY2(bar->toTsv().contains("overhead\t1\toverhead spans\n"), qPrintable(bar->toTsv()));
     }
 
-    void theMenusOfThePanelsCopyWhatTheyShow()
+    void theTableOfWhyIsWhatItShows()
     {
         const PlanPtr plan = handmade::shared(handmade::plan());
         WhyPanel panel;
         panel.setPlan(plan);
         panel.setEvaluation(handmade::shared(handmade::evaluation(10)));
         panel.setEffects(table(plan));
-        panel.resize(400, 400);
-        panel.show();
-        QContextMenuEvent asked(QContextMenuEvent::Mouse, QPoint(5, panel.height() - 5), panel.mapToGlobal(QPoint(5, panel.height() - 5)));
-        QApplication::sendEvent(&panel, &asked);
-        auto *menu = panel.findChild<QMenu *>();
-        QVERIFY(menu && menu->actions().size() > 2);                 // pictures too
-        menu->actions().front()->trigger();
-        QVERIFY(QApplication::clipboard()->text().contains("compute\t6\t"));
-        QVERIFY(QApplication::clipboard()->text().contains("+10 Gbps Oregon–Iowa\t−4.2 %\t"));
-        menu->close();
+        QVERIFY2(panel.toTsv().contains("compute\t6\t"), qPrintable(panel.toTsv()));
+        QVERIFY2(panel.toTsv().contains("+10 Gbps Oregon–Iowa\t−4.2 %\t"), qPrintable(panel.toTsv()));
     }
 
     void partsOfAnOlderPlanCannotBeApplied()

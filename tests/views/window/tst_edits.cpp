@@ -99,6 +99,20 @@ private slots:
         click(2);
         QCOMPARE(f.document.plan(), last);
     }
+    void anEditThatWasTriedBeforeItWasMadeHasItsFiguresAtOnce()
+    {
+        EditsFixture f;
+        QVERIFY(f.window.commands().trigger("view.edits"));
+        Plan next = *f.document.plan();
+        next.cluster.wanLinks[0].rttMs *= 3;
+        const PlanPtr tried = std::make_shared<const Plan>(std::move(next));
+        f.document.preview(tried, "Slower");
+        f.settle();
+        f.document.apply(tried, "Slower");             // evaluated already: the answer comes within this call
+        QVERIFY2(f.cell(0, 1).endsWith(QStringLiteral(" s")), qPrintable(f.cell(0, 1)));
+        QVERIFY2(f.cell(1, 1).endsWith(QStringLiteral(" s")), qPrintable(f.cell(1, 1)));
+        QVERIFY(f.cell(1, 2).startsWith(u'+'));
+    }
     void stepsThatPassedTooFastAreCaughtUpOn()
     {
         EditsFixture f;
