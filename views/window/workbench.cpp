@@ -165,6 +165,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     strip->setEvaluation(evaluation);
     map->setEvaluation(evaluation);
     details->setEvaluation(evaluation);    // before the timeline, which tells the selected span by its new number
+    timeline->setBaseline(ghost());
     timeline->setEvaluation(evaluation);
     m_isTelling = false;
     map->setUpdatesEnabled(true);
@@ -240,13 +241,19 @@ void Workbench::showOutdated()
     memory->setStale(m_isStale || (isOther && m_previewedBy == memory));
 }
 
+/// What the timeline draws under its bars: the baseline, unless that is the plan shown.
+EvaluationPtr Workbench::ghost() const
+{
+    const EvaluationPtr &pinned = m_models.bridge.baseline();
+    return pinned && pinned->plan != m_models.document.shownPlan() ? pinned : nullptr;
+}
+
 void Workbench::showBaseline()
 {
     // While something is only tried out, the differences tell what it would change, unless a person pinned another plan.
     const EvaluationPtr &pinned = m_models.bridge.baseline();
     const bool isPinned = pinned && !m_models.bridge.isBaselineOpening();
     strip->setBaseline(isPinned || !m_models.document.isPreviewing() ? pinned : m_models.bridge.settled());
-    timeline->setBaseline(pinned && pinned->plan != m_models.document.shownPlan() ? pinned : nullptr);
 }
 
 void Workbench::reveal(QWidget *panel)

@@ -98,6 +98,7 @@ private:
     void showStale(bool isStale);
     void showOutdated();                   // which panels tell of another plan than the one that is shown
     void showBaseline();
+    [[nodiscard]] EvaluationPtr ghost() const;
     void alignCurves();                    // one time axis for timeline and curves
 
     DatacenterRanking *m_ranking;

@@ -60,7 +60,10 @@ void Workbench::connectEdits()
     EvaluationBridge &bridge = m_models.bridge;
     connect(&m_models.document, &PlanDocument::shownPlanChanged, this, &Workbench::showPlan);
     connect(&bridge, &EvaluationBridge::evaluationFinished, this, &Workbench::showEvaluation);
-    connect(&bridge, &EvaluationBridge::baselineChanged, this, &Workbench::showBaseline);
+    connect(&bridge, &EvaluationBridge::baselineChanged, this, [this] {
+        showBaseline();
+        timeline->setBaseline(ghost());
+    });
     connect(&bridge, &EvaluationBridge::evaluationFailed, this, &Workbench::showFailure);
     m_paintDelay.setSingleShot(true);
     m_paintDelay.setInterval(kPaintDelayMs);
