@@ -102,9 +102,9 @@ std::string tooltip(const Timeline &timeline, std::uint32_t i)
 {
     std::string text = toString(timeline.kind[i]);
     if (timeline.microBatch[i] >= 0)
-        text += " \u00b7 micro-batch " + std::to_string(timeline.microBatch[i]);
+        text += " \u00b7 micro-batch " + std::to_string(timeline.microBatch[i] + 1);   // counted from 1, as in the window
     if (timeline.kind[i] == WorkKind::ForwardBackward)
-        text += " and " + std::to_string(timeline.pairedMicroBatch[i]);
+        text += " and " + std::to_string(timeline.pairedMicroBatch[i] + 1);
     const double length = toSeconds(timeline.end[i] - timeline.start[i]).value;
     return text + " \u00b7 " + secondsText(length) + " from " + secondsText(toSeconds(timeline.start[i]).value);
 }
@@ -121,7 +121,7 @@ void drawEachSpan(Chart &chart)
             if (width >= 17 && row.height >= kTrack && timeline.microBatch[i] >= 0) {
                 const bool isDark = timeline.kind[i] == WorkKind::Backward || timeline.kind[i] == WorkKind::InputGrad
                     || timeline.kind[i] == WorkKind::ForwardBackward;
-                chart.svg += text(x + width / 2, row.y + 12.5, isDark ? "ink-light middle" : "ink-dark middle", std::to_string(timeline.microBatch[i]));
+                chart.svg += text(x + width / 2, row.y + 12.5, isDark ? "ink-light middle" : "ink-dark middle", std::to_string(timeline.microBatch[i] + 1));
             }
         }
     }

@@ -59,7 +59,7 @@ constexpr std::size_t kMostLooseLabels = 6;   // among more lines only the one a
 } // namespace
 
 QSize ClusterMap::sizeHint() const { return {900, 280}; }
-QSize ClusterMap::minimumSizeHint() const { return {360, 150}; }
+QSize ClusterMap::minimumSizeHint() const { return {360, 124}; }
 
 void ClusterMap::setPlan(PlanPtr plan)
 {

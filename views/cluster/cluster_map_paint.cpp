@@ -156,6 +156,8 @@ void ClusterMap::paintEvent(QPaintEvent *)
     if (!preview && !m_loose.empty())
         paintLooseLinks(painter);
     paintHeader(painter, QRectF(Theme::kPad, 0, width() - 2 * Theme::kPad - m_add->width() - Theme::kGap, headerHeight()), shown.summary, hint());
+    if (m_view.isZoomed())
+        painter.setClipRect(mapArea().adjusted(-Theme::kPad, 0, Theme::kPad, Theme::kPad));   // handles end where the map does
     paintOverlay(painter, shown, layout, overlay());
 }
 

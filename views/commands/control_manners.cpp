@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QFocusEvent>
+#include <QLineEdit>
 #include <QTimer>
 
 namespace trainyard {
@@ -79,6 +80,13 @@ bool ControlManners::eventFilter(QObject *watched, QEvent *event)
         break;
     case QEvent::FocusIn:              // comes before the application tells that the focus changed
         m_isMouse = static_cast<QFocusEvent *>(event)->reason() == Qt::MouseFocusReason;
+        break;
+    case QEvent::MouseButtonDblClick:
+        // "100.0 Gbps" is one word to a person: typing after a double-click replaces it whole.
+        if (auto *field = qobject_cast<QLineEdit *>(watched); field && isOurs(field) && qobject_cast<QAbstractSpinBox *>(field->parentWidget())) {
+            field->selectAll();
+            return true;
+        }
         break;
     case QEvent::Wheel: {
         const auto *control = qobject_cast<const QWidget *>(watched);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How lists and number fields behave among panels that are steered by keys and scrolled by the wheel. What a person chose
 // with the mouse gives the focus back to where it was, so that the next key goes there and does not choose again; the
-// wheel scrolls the panel around a control and changes the control only while it has the focus. One filter for every
-// control of a window, those that are made later included. GUI thread.
+// wheel scrolls the panel around a control and changes the control only while it has the focus; a double-click takes the
+// whole number. One filter for every control of a window, those that are made later included. GUI thread.
 
 #include <QObject>
 #include <QPointer>

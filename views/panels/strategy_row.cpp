@@ -281,8 +281,12 @@ void StrategyRow::takeTyped()
 
 void StrategyRow::preview(int index)
 {
-    if (index < 0 || index >= int(m_alternatives.size()) || !m_alternatives[index].plan)
+    if (index < 0 || index >= int(m_alternatives.size()))
         return;
+    if (m_alternatives[index].isCurrent || !m_alternatives[index].plan) {   // nothing would change, or nothing can
+        Q_EMIT previewEnded();
+        return;
+    }
     Q_EMIT previewed(m_alternatives[index].plan, text(m_alternatives[index].sentence));
 }
 

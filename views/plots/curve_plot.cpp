@@ -27,7 +27,7 @@ namespace {
 constexpr int kMostBuckets = 16384;
 constexpr int kBetweenTicks = 20;      // pixels of the y axis
 constexpr int kMostTicks = 6;
-constexpr int kLeastHeight = 92;       // with three labels on the y axis
+constexpr int kLeastHeight = 44;       // of a small window; three labels on the y axis need twice that
 constexpr double kShortest = 1e-8;     // seconds: deepest zoom
 
 } // namespace

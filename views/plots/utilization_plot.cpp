@@ -21,7 +21,10 @@ QString UtilizationPlot::note() const
 {
     if (!evaluation() || !evaluation()->metrics.gpuUtilization)
         return {};
-    return tr("GPUs compute %1 of the iteration").arg(formatPercent(*evaluation()->metrics.gpuUtilization));
+    const Metrics &metrics = evaluation()->metrics;
+    const QString share = formatPercent(*metrics.gpuUtilization);
+    return metrics.gpusUsed < metrics.gpusTotal ? tr("the %L1 GPUs in use compute %2 of the iteration").arg(metrics.gpusUsed).arg(share)
+                                                : tr("GPUs compute %1 of the iteration").arg(share);
 }
 
 std::vector<CurvePlot::LegendEntry> UtilizationPlot::legend() const

@@ -81,7 +81,7 @@ void FileActions::startWith(const PlanPtr &plan)
 void FileActions::open()
 {
     if (const QString path = m_prompts.planToOpen(m_window, folder()); !path.isEmpty())
-        open(path);
+        openDropped(path);                 // a model's config.json is known by its content, wherever it comes from
 }
 
 void FileActions::open(const QString &path)

@@ -228,6 +228,8 @@ void MainWindow::showNewPlan()
         m_pages->addWidget(m_newPlan);
     }
     m_pages->setCurrentWidget(m_newPlan);
+    if (m_tour->isVisible())
+        m_tour->dismiss();                 // it speaks of panels that are not there
     m_newPlan->start();
     m_commands.refresh();
 }

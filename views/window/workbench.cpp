@@ -59,6 +59,7 @@ QScrollArea *scrolled(QWidget *content)
 }
 
 constexpr int kRightLeast = 350, kRightMost = 620;
+constexpr int kChartsWanted = 146;         // pixels, for three labels on a y axis below the tabs
 
 } // namespace
 
@@ -290,7 +291,8 @@ void Workbench::resetLayout()
     const int right = std::clamp(int(width() * 0.32), kRightLeast, kRightMost);
     m_columns->setSizes({width() - right, right});
     const int height = m_columns->height();
-    m_left->setSizes({height * 38 / 100, height * 40 / 100, height * 22 / 100});
+    const int charts = std::max(height * 22 / 100, std::min(kChartsWanted, height * 26 / 100));
+    m_left->setSizes({(height - charts) * 48 / 100, (height - charts) * 52 / 100, charts});
     m_right->setSizes({height * 60 / 100, height * 40 / 100});
 }
 

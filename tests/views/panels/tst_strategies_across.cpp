@@ -176,7 +176,7 @@ private slots:
             QTest::keyClick(rate, Qt::Key_Up);
         QCOMPARE(plan().bubbleFill.requestsPerSecond, 45.0);
         QCOMPARE(m_document->undoStack().count(), 1);
-        QCOMPARE(undoText(), QStringLiteral("Requests 40 → 45 a second"));
+        QCOMPARE(undoText(), QStringLiteral("Requests 40 → 45 per second"));
         m_document->undoStack().undo();
         QCOMPARE(rate->value(), 40.0);
     }

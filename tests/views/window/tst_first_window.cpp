@@ -6,6 +6,8 @@
 #include "views/commands/shortcut_overlay.h"
 
 #include <QScreen>
+#include "views/window/status_line.h"
+
 #include <QAbstractItemView>
 #include <QLineEdit>
 #include <QScrollArea>
@@ -33,6 +35,17 @@ private slots:
             small.window.restorePlaces();
             QVERIFY2(small.screen().contains(small.window.geometry()), qPrintable(QStringLiteral("%1 × %2").arg(small.window.width()).arg(small.window.height())));
         }
+    }
+    void everythingFitsAScreenOf1920By1080AtScaleTwo()
+    {
+        WindowFixture f;
+        f.window.setMinimumSize(0, 0);
+        f.window.resize(960, 504);         // less the title that the desktop draws
+        QTest::qWait(100);
+        const auto *status = f.window.workbench().status;
+        const QRect place(status->mapTo(&f.window, QPoint()), status->size());
+        QVERIFY2(f.window.rect().contains(place), qPrintable(QStringLiteral("status line to %1 of %2").arg(place.bottom()).arg(f.window.height())));
+        QCOMPARE(f.window.size(), QSize(960, 504));
     }
     void paletteAndSheetOfKeysFitASmallWindow()
     {

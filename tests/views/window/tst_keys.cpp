@@ -128,6 +128,19 @@ private slots:
         }
         QVERIFY(asked > 20);
     }
+    void aDoubleClickTakesTheWholeNumber()
+    {
+        KeysFixture f;
+        f.window.workbench().reveal(f.window.workbench().workload);
+        QAbstractSpinBox *box = nullptr;
+        for (auto *found : f.window.workbench().workload->findChildren<QAbstractSpinBox *>())
+            if (found->isVisible() && found->text().contains(u','))
+                box = found;                           // "8,192": two words to the toolkit
+        QVERIFY(box);
+        auto *field = box->findChild<QLineEdit *>();
+        QTest::mouseDClick(field, Qt::LeftButton, {}, {8, field->height() / 2});
+        QCOMPARE(field->selectedText(), field->text());
+    }
     void thePageBehindIsNotSteered()
     {
         KeysFixture f;
