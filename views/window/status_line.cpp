@@ -79,11 +79,14 @@ QString StatusLine::verdict() const
         return {};
     const auto blocking = std::ranges::count(m_evaluation->problems, Severity::Blocking, &Problem::severity);
     const auto warnings = std::ranges::count(m_evaluation->problems, Severity::Warning, &Problem::severity);
+    const auto notes = std::ranges::count(m_evaluation->problems, Severity::Note, &Problem::severity);
     QString state;
     if (blocking > 0)
         state = dot(t.bad) + (blocking == 1 ? tr("1 problem") : tr("%1 problems").arg(qlonglong(blocking)));
     else if (warnings > 0)
         state = dot(t.warning) + (warnings == 1 ? tr("1 warning") : tr("%1 warnings").arg(qlonglong(warnings)));
+    else if (notes > 0)                    // a few idle GPUs are one: "no problems" would hide them
+        state = dot(t.good) + (notes == 1 ? tr("1 note") : tr("%1 notes").arg(qlonglong(notes)));
     else
         state = dot(t.good) + tr("No problems");
     return state;
