@@ -94,7 +94,8 @@ std::vector<AreaLine> areaLines(const TrackLayout &layout, int first, int last)
 {
     std::vector<AreaLine> lines;
     QSet<QString> seen;
-    for (int r = first; r <= last; ++r) {
+    last = std::min(last, int(layout.rows.size()) - 1);
+    for (int r = std::max(first, 0); r <= last; ++r) {
         const TrackRow &row = layout.rows[std::size_t(r)];
         if (seen.contains(row.key))
             continue;

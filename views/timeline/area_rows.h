@@ -32,7 +32,7 @@ struct AreaRow {
 };
 
 /// Lines of rows [first, last] of a layout: one each, but every stage of a folded datacenter; a pinned row and its twin
-/// below are one.
+/// below are one. Rows that the layout lacks are left out.
 [[nodiscard]] std::vector<AreaLine> areaLines(const TrackLayout &layout, int first, int last);
 /// Kinds that occur, by time spent, longest first, then the idle time of stages and of channels, then what the filter
 /// fades.

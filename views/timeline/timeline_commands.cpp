@@ -146,7 +146,11 @@ void TimelineView::togglePin()
         row = m_state.layout.rowOfTrack[m_state.timeline()->trackOf[m_state.selected]];
     if (row < 0)
         return;
-    const QString key = m_state.layout.rows[std::size_t(row)].key;
+    togglePinOf(m_state.layout.rows[std::size_t(row)].key);
+}
+
+void TimelineView::togglePinOf(const QString &key)
+{
     if (!m_options.pinned.remove(key))
         m_options.pinned.insert(key);
     relayout();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The context menu of TimelineView: what can be done with the span, the row and the kind under the pointer.
+// The context menu of TimelineView: what can be done with the span, the row and the kind under the pointer. The
+// plan may change while it is open, so that an entry looks for what it is about when it is chosen.
 #include "views/export/panel_picture.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/chart_canvas.h"
@@ -46,16 +47,21 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
     };
     const bool onSpan = m_state.selected != kNoSpan;
     if (m_state.area)
-        add(tr("Zoom to the selected area"), [this] { setRange(m_state.area->time); });
+        add(tr("Zoom to the selected area"), [this] {
+            if (m_state.area)
+                setRange(m_state.area->time);
+        });
     else if (onSpan)
-        add(tr("Zoom to this span"), [this] { setRange(around(m_state.selected)); });
+        add(tr("Zoom to this span"), [this] {
+            if (m_state.selected != kNoSpan)
+                setRange(around(m_state.selected));
+        });
     add(tr("Show the whole iteration"), &TimelineView::fit, m_state.range != m_state.whole);
     menu.addSeparator();
     const int row = m_canvas->rect().contains(point) ? rowAt(m_state.layout, point.y() - m_canvas->geometry().tracks.top(), m_state.scroll) : -1;
     if (row >= 0)
-        add(m_state.layout.rows[std::size_t(row)].isPinned ? tr("Unpin this row") : tr("Pin this row to the top"), [this, row] {
-            m_pointedRow = row;
-            togglePin();
+        add(m_state.layout.rows[std::size_t(row)].isPinned ? tr("Unpin this row") : tr("Pin this row to the top"), [this, key = m_state.layout.rows[std::size_t(row)].key] {
+            togglePinOf(key);
         });
     if (onSpan) {
         const WorkKind kind = m_state.timeline()->kind[m_state.selected];

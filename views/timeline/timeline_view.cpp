@@ -37,6 +37,12 @@ TimeInterval wholeOf(const EvaluationPtr &evaluation, const EvaluationPtr &basel
     return {0, std::max(duration, baseline ? baseline->timeline.duration : 0)};
 }
 
+/// Whether a row's number means the same row in both.
+bool haveSameRows(const TrackLayout &a, const TrackLayout &b)
+{
+    return std::ranges::equal(a.rows, b.rows, {}, &TrackRow::key, &TrackRow::key);
+}
+
 } // namespace
 
 TimelineView::TimelineView(QWidget *parent)
@@ -126,8 +132,6 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     m_state.criticalPath.clear();
     m_sortedPath.clear();
     m_knowsCriticalPath = false;
-    std::optional<AreaSelection> area = std::exchange(m_state.area, std::nullopt);
-    const std::size_t rowsBefore = m_state.layout.rows.size();
     m_card->hide();
     if (m_state.showsCriticalPath)
         ensureCriticalPath();
@@ -135,12 +139,9 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     m_legend->setKinds(m_presentKinds);
     m_legend->setSummary(m_state.isEmpty() ? QString() : timelineSummary(*m_state.evaluation));
     relayout();
-    if (area && m_state.layout.rows.size() == rowsBefore && !m_state.isEmpty()) {   // the same part of the new iteration
-        area->time = carriedOver(area->time, oldWhole, m_state.whole);
-        m_state.area = area;
+    if (m_state.area) {                // relayout() left it: the same part of the new iteration
+        m_state.area->time = carriedOver(m_state.area->time, oldWhole, m_state.whole);
         finishArea();
-    } else {
-        forgetArea();
     }
     describe();
     if (m_state.range != oldRange)
@@ -158,9 +159,10 @@ void TimelineView::startPlan()
     m_state.marks = {};
     forgetArea();
     selectSpan(kNoSpan);
-    m_state.range = m_state.whole;     // what comes next fits from the start
     m_state.scroll = 0;
     repaintChart();
+    if (std::exchange(m_state.range, m_state.whole) != m_state.whole)   // what comes next fits from the start
+        emit rangeChanged(m_state.range.begin, m_state.range.end);
 }
 
 void TimelineView::setFailure(const QString &reason)
@@ -173,8 +175,12 @@ void TimelineView::setFailure(const QString &reason)
 
 void TimelineView::setBaseline(EvaluationPtr baseline)
 {
+    if (baseline && baseline->timeline.isEmpty())
+        baseline = nullptr;
+    if (baseline == m_state.baseline)  // every edit says it again
+        return;
     const TimeInterval oldWhole = m_state.whole;
-    m_state.baseline = baseline && !baseline->timeline.isEmpty() ? std::move(baseline) : nullptr;
+    m_state.baseline = std::move(baseline);
     m_state.whole = wholeOf(m_state.evaluation, m_state.baseline);
     m_options.showGhost = m_state.baseline != nullptr;
     relayout();
@@ -202,8 +208,11 @@ void TimelineView::relayout()
     if (rows == m_state.layout) {      // most steps of a drag: the labels stand as they are
         m_canvas->invalidate();
     } else {
+        const bool hasOtherRows = !haveSameRows(rows, m_state.layout);
         m_state.layout = std::move(rows);
         m_canvas->measureAnew();
+        if (hasOtherRows)
+            forgetArea();              // its first and last row are others now
     }
     const ChartGeometry geometry = m_canvas->geometry();
     m_minimap->setSides(geometry.tracks.left(), geometry.tracks.width());

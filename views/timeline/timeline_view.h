@@ -117,6 +117,7 @@ protected:
 private:
     void wire();
     void relayout();
+    void togglePinOf(const QString &rowKey);
     void takeSelection(std::uint32_t span);
     void setRange(TimeInterval range);
     void setScroll(int scroll);

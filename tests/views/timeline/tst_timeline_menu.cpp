@@ -15,6 +15,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <memory>
 
 using namespace trainyard;
@@ -67,6 +68,16 @@ class TimelineMenuTest : public QObject {
         return kNoSpan;
     }
 
+    /// Clicks an entry of a menu that is open.
+    static void click(QMenu *menu, const QString &text)
+    {
+        const auto actions = menu->actions();
+        const auto found = std::ranges::find_if(actions, [&](const QAction *action) { return action->text().startsWith(text); });
+        QVERIFY2(found != actions.end(), qPrintable(text));
+        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(*found).center());
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+
 private slots:
     void initTestCase() { applyTheme(*qApp, ThemeKind::Light); }
     void init()
@@ -114,6 +125,44 @@ private slots:
         QCOMPARE(selected.last().first().toUInt(), cause);
         choose(span, QStringLiteral("Copy this span as text"));
         QVERIFY(QApplication::clipboard()->text().startsWith(QStringLiteral("Backward · micro-batch 3 · stage 2\n")));
+    }
+
+    /// An edit's answer may come while the menu is open.
+    void entriesOfWhatIsGoneDoNothing()
+    {
+        m_view->selectSpan(backwardOf(3, 5));
+        const EvaluationPtr smaller = test::sampleEvaluation({.datacenters = 1, .stages = 2, .microBatches = 2});
+        QMenu *menu = menuAt(middleOf(backwardOf(3, 5)));
+        QVERIFY(menu);
+        m_view->setEvaluation(smaller);        // without this span
+        QCOMPARE(m_view->selectedSpan(), kNoSpan);
+        click(menu, QStringLiteral("Zoom to this span"));
+        QCOMPARE(m_view->visibleRange(), state().whole);
+
+        const QPoint from = middleOf(backwardOf(0, 0));
+        QTest::mousePress(m_view->canvas(), Qt::LeftButton, {}, from);
+        QMouseEvent move(QEvent::MouseMove, from + QPoint(200, 5), m_view->canvas()->mapToGlobal(from + QPoint(200, 5)), Qt::NoButton, Qt::LeftButton, {});
+        QApplication::sendEvent(m_view->canvas(), &move);
+        QTest::mouseRelease(m_view->canvas(), Qt::LeftButton, {}, from + QPoint(200, 5));
+        QVERIFY(state().area);
+        menu = menuAt(from);
+        QVERIFY(menu);
+        m_view->setEvaluation(test::sampleEvaluation({.datacenters = 2, .stages = 4}));   // other rows
+        QVERIFY(!state().area);
+        click(menu, QStringLiteral("Zoom to the selected area"));
+        QCOMPARE(m_view->visibleRange(), state().whole);
+    }
+
+    void theRowUnderThePointerIsPinnedThoughItMoved()
+    {
+        const QString first = state().layout.rows[std::size_t(state().layout.rowOfTrack[0])].key;
+        const QString third = state().layout.rows[std::size_t(state().layout.rowOfTrack[2])].key;
+        QMenu *menu = menuAt(middleOf(backwardOf(2, 1)));
+        QVERIFY(menu);
+        m_view->setPinnedRows({first});        // all other rows have another number now
+        click(menu, QStringLiteral("Pin this row"));
+        const QStringList pinned = m_view->pinnedRows();
+        QCOMPARE(QSet<QString>(pinned.begin(), pinned.end()), (QSet<QString>{first, third}));
     }
 
     void keysThatWalkSayWhatIsSelected()

@@ -2,6 +2,7 @@
 // The widget under real mouse, wheel and key events.
 #include "tests/support/sample_timelines.h"
 #include "views/timeline/area_table.h"
+#include "views/timeline/legend.h"
 #include "views/timeline/minimap.h"
 #include "views/timeline/span_card.h"
 #include "views/timeline/timeline_view.h"
@@ -51,6 +52,12 @@ class TimelineViewTest : public QObject {
         return {int((xOf(timeline().start[span]) + xOf(timeline().end[span])) / 2),
                 kRulerHeight + rowTop(state().layout, row, state().scroll) + row.barTop + row.barHeight / 2};
     }
+    void dragOverAllRows()
+    {
+        const auto middle = [&](const TrackRow &row) { return kRulerHeight + rowTop(state().layout, row, state().scroll) + row.barTop + row.barHeight / 2; };
+        drag({int(m_windowLeft) + 200, middle(state().layout.rows.front())}, {int(m_windowLeft) + 700, middle(state().layout.rows.back())});
+    }
+    void foldSecondDatacenter() { QTest::mouseClick(m_view->canvas(), Qt::LeftButton, {}, QPoint(30, kRulerHeight + state().layout.groups[1].y + 6)); }
     /// The n-th span of a stage's compute track.
     [[nodiscard]] std::uint32_t spanOf(int stage, std::uint32_t n) const { return timeline().tracks[std::size_t(stage)].first + n; }
 
@@ -164,6 +171,42 @@ private slots:
         QVERIFY(!table->isVisible());
     }
 
+    /// Its rows are counted in the layout: where that gets other rows, the area would be of others, or of none.
+    void anAreaEndsWhereFoldsOrPinsChangeItsRows()
+    {
+        auto *table = m_view->findChild<AreaTable *>();
+        dragOverAllRows();
+        QCOMPARE(state().area->lastRow + 1, int(state().layout.rows.size()));
+        m_view->resize(1280, 380);             // the same rows
+        QApplication::processEvents();
+        QVERIFY(state().area && table->isVisible());
+        foldSecondDatacenter();
+        QVERIFY(!state().area && !table->isVisible());
+        QTest::mouseClick(m_view->findChild<KindButton *>(), Qt::LeftButton);   // counts an area anew, where there is one
+        QVERIFY(!m_view->filter().isNeutral());
+        foldSecondDatacenter();
+        dragOverAllRows();
+        QVERIFY(state().area);
+        hoverOver(middleOf(spanOf(6, 3)));
+        QTest::keyClick(m_view.get(), Qt::Key_P);
+        QCOMPARE(state().layout.pinnedCount, 1);
+        QVERIFY(!state().area && !table->isVisible());
+    }
+
+    void anAreaStaysOverAnEditOfTheSameRowsOnly()
+    {
+        dragOverAllRows();
+        m_view->setEvaluation(test::sampleEvaluation({.wanHold = 60'000'000}));
+        QVERIFY(state().area);
+        foldSecondDatacenter();
+        m_view->setEvaluation(test::sampleEvaluation());   // read rows of before the fold
+        QVERIFY(!state().area);
+        foldSecondDatacenter();
+        dragOverAllRows();
+        m_view->setEvaluation(test::sampleEvaluation({.datacenters = 1}));
+        QVERIFY(!state().area);
+    }
+
     void aDoubleClickZoomsToTheSpanAndFFitsAgain()
     {
         const std::uint32_t span = spanOf(5, 14);
@@ -251,6 +294,42 @@ private slots:
         QVERIFY(state().layout.rows.front().ghostHeight > 0);
         m_view->setBaseline(nullptr);
         QCOMPARE(m_view->visibleRange().end, timeline().duration);
+    }
+
+    void anotherPlanIsShownWholeAndTheChartsBelowAreTold()
+    {
+        wheel({700, 150}, 3, Qt::ControlModifier);
+        QSignalSpy ranges(m_view.get(), &TimelineView::rangeChanged);
+        m_view->startPlan();
+        QCOMPARE(ranges.size(), 1);
+        QCOMPARE(ranges.first().at(0).toLongLong(), 0);
+        QCOMPARE(ranges.first().at(1).toLongLong(), timeline().duration);
+        QCOMPARE(m_view->visibleRange(), (TimeInterval{0, timeline().duration}));
+        m_view->startPlan();                   // whole already
+        QCOMPARE(ranges.size(), 1);
+    }
+
+    /// Every edit says the baseline, long before its answer is there.
+    void theSameBaselineAgainPaintsNothing()
+    {
+        struct Paints : QObject {
+            int count = 0;
+            bool eventFilter(QObject *, QEvent *event) override
+            {
+                count += event->type() == QEvent::Paint;
+                return false;
+            }
+        } paints;
+        const auto baseline = test::sampleEvaluation({.wanHold = 60'000'000});
+        for (const EvaluationPtr &of : {EvaluationPtr(), baseline}) {
+            m_view->setBaseline(of);
+            QTest::qWait(50);                  // what it changed is painted
+            m_view->canvas()->installEventFilter(&paints);
+            m_view->setBaseline(of);
+            QTest::qWait(50);
+            QCOMPARE(paints.count, 0);
+            m_view->canvas()->removeEventFilter(&paints);
+        }
     }
 
     void draggingTheMinimapsWindowPans()
