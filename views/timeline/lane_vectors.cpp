@@ -27,6 +27,8 @@ bool isVector(const QPainter &painter)
 void LaneVectors::paint(QPainter &painter, const TimelineState &state, const QRect &tracks)
 {
     m_mixer.prepare(state, state.showsCriticalPath);
+    m_path = state.showsCriticalPath ? state.criticalPath : std::vector<std::uint32_t>();
+    std::ranges::sort(m_path);
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.setPen(Qt::NoPen);
@@ -71,7 +73,7 @@ void LaneVectors::paintSpans(QPainter &painter, const TimelineState &state, std:
     for (std::uint32_t span = from; span < to; ++span) {
         const double left = std::max(bar.left(), timeToX(timeline.start[span], state.range, bar.left(), bar.width()));
         const double right = std::min(bar.right(), timeToX(timeline.end[span], state.range, bar.left(), bar.width()));
-        const bool isOnPath = state.showsCriticalPath && std::ranges::find(state.criticalPath, span) != state.criticalPath.end();
+        const bool isOnPath = std::ranges::binary_search(m_path, span);
         const bool isVivid = isOnPath || m_mixer.isVivid(state, span);
         const WorkKind kind = timeline.kind[span];
         const QRgb fill = isOnPath ? theme().work(kind).rgb() : isVivid ? m_mixer.fillOf(timeline, span, hasTurns) : m_mixer.fadedOf(kind);

@@ -7,6 +7,8 @@
 
 #include <QRect>
 
+#include <vector>
+
 class QPainter;
 
 namespace trainyard {
@@ -24,6 +26,7 @@ private:
     static void paintRuns(QPainter &painter, std::span<const QRgb> row, const QRectF &bar, QRgb background);
 
     RowMixer m_mixer;
+    std::vector<std::uint32_t> m_path;     // critical spans by number, for membership
 };
 
 /// Whether a painter draws lines and texts instead of pixels.

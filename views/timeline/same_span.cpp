@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/same_span.h"
 
-#include <algorithm>
+#include "views/timeline/track_layout.h"
 
 namespace trainyard {
-
-namespace {
-
-bool isSameTrack(const Track &a, const Track &b)
-{
-    return a.stream == b.stream && a.pipelineClass == b.pipelineClass && a.stage == b.stage && a.toStage == b.toStage;
-}
-
-} // namespace
 
 std::uint32_t sameSpan(const Timeline &from, std::uint32_t span, const Timeline &to)
 {
@@ -27,10 +18,10 @@ std::uint32_t sameSpan(const Timeline &from, std::uint32_t span, const Timeline 
     std::uint32_t earlier = 0;             // alike ones before it on its track
     for (std::uint32_t s = track.first; s < span; ++s)
         earlier += isAlike(from, s) ? 1 : 0;
-    const auto found = std::ranges::find_if(to.tracks, [&](const Track &other) { return isSameTrack(track, other); });
-    if (found == to.tracks.end())
+    const int found = sameTrack(to, track);
+    if (found < 0)
         return kNoSpan;
-    for (std::uint32_t s = found->first; s < found->last; ++s)
+    for (std::uint32_t s = to.tracks[std::size_t(found)].first; s < to.tracks[std::size_t(found)].last; ++s)
         if (isAlike(to, s) && earlier-- == 0)
             return s;
     return kNoSpan;
