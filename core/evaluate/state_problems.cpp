@@ -43,7 +43,7 @@ void addStateProblems(std::vector<Problem> &problems, const Workload &workload)
         return;
     addMissingDrives(problems, workload);
     if (memory.delayedUpdate && memory.optimizerOffload != OptimizerOffload::None)
-        problems.push_back({Severity::Note, "Delayed update: each step applies the gradients of the iteration before, which changes what is trained",
+        problems.push_back({Severity::Note, "Delayed update: each step applies the gradients of the iteration before, which affects convergence",
                             "memory.delayed_update", {}});
 }
 

@@ -159,7 +159,7 @@ private:
         }
         const SiteExchange exchange = slowest(siteExchanges());
         const bool streams = wan.localSgd == LocalSgd::Streaming;
-        std::string sentence = std::string(streams ? "Streaming local SGD" : "DiLoCo") + " changes what is learned: each datacenter trains "
+        std::string sentence = std::string(streams ? "Streaming local SGD" : "DiLoCo") + " affects convergence: each datacenter trains "
             + counted(wan.localSteps, "step") + " alone, then an outer optimizer moves all to the mean of their weights"
             + (streams ? ", which arrives while they train on" : "")
             + (wan.exchangeBits < 32 ? ", sent in " + counted(wan.exchangeBits, "bit") : "") + ". The numbers are per step; more steps may be needed. An exchange takes "
@@ -217,7 +217,7 @@ private:
         else if (saved.value <= 0)
             note("wan.activation_bits", "No stage boundary crosses datacenters: there is nothing to compress");
         else
-            note("wan.activation_bits", "Activations in " + text("%.0f instead of %.0f bits", bits.wire, bits.own) + " change what is learned. They "
+            note("wan.activation_bits", "Activations in " + text("%.0f instead of %.0f bits", bits.wire, bits.own) + " affect convergence. They "
                      + verdict(saved, paid, "per micro-batch and direction"));
     }
 
@@ -242,7 +242,7 @@ private:
         if (with.recode.value <= 0)
             note("wan.gradient_bits", "Gradients are reduced in no more bits than that: nothing is compressed");
         else
-            note("wan.gradient_bits", "Gradients in " + counted(*m_plan.wan.gradientBits, "bit") + " between datacenters change what is learned. They "
+            note("wan.gradient_bits", "Gradients in " + counted(*m_plan.wan.gradientBits, "bit") + " between datacenters affect convergence. They "
                      + verdict(before - transfer, with.recode, "per iteration"));
     }
 

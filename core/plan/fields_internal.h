@@ -148,9 +148,9 @@ void describe(V &v, std::type_identity<MemoryStrategy>)
     v.value(Key { .name = "offload_group", .doc = "Modules (attention or MLP, or recomputed layers) that are loaded together", .min = 1, .max = 1024 }, &MemoryStrategy::offloadGroup);
     v.value(Key { .name = "offload_ahead", .doc = "Groups of modules that are loaded ahead of the one in its backward pass", .min = 1, .max = 1024 }, &MemoryStrategy::offloadAhead);
     v.value(Key { .name = "optimizer_offload", .doc = "Where the optimizer state lives" }, &MemoryStrategy::optimizerOffload);
-    v.value(Key { .name = "delayed_update", .doc = "An offloaded optimizer step runs beside the next iteration, one step stale. Changes what is learned" }, &MemoryStrategy::delayedUpdate);
+    v.value(Key { .name = "delayed_update", .doc = "An offloaded optimizer step runs beside the next iteration, one step stale. Affects convergence" }, &MemoryStrategy::delayedUpdate);
     v.value(Key { .name = "parameter_offload", .doc = "Where parameters wait between their uses" }, &MemoryStrategy::parameterOffload);
-    v.value(Key { .name = "saved_activation_bits", .doc = "Bits of an activation kept for the backward pass; default: as computed. Fewer changes what is learned", .min = 1, .max = 16 }, &MemoryStrategy::savedActivationBits);
+    v.value(Key { .name = "saved_activation_bits", .doc = "Bits of an activation kept for the backward pass; default: as computed. Fewer affects convergence", .min = 1, .max = 16 }, &MemoryStrategy::savedActivationBits);
     v.value(Key { .name = "fp8_activations", .doc = "Inputs of linear layers are kept in FP8" }, &MemoryStrategy::fp8Activations);
 }
 
@@ -163,12 +163,12 @@ void describe(V &v, std::type_identity<WanStrategy>)
     v.automatic(Key { .name = "cell", .doc = "Pipelines of one cell; auto: WAN time / forward time, rounded", .min = 1, .max = 1e6 }, &WanStrategy::cell);
     v.value(Key { .name = "turns", .doc = "Whose turn it is in a cell: round-robin (lowest micro-batch first) or drain-first (one pipeline after the other)" }, &WanStrategy::turns);
     v.value(Key { .name = "all_reduce", .doc = "Gradients across datacenters: hierarchical (reduced inside each first) or flat (one ring through all ranks)" }, &WanStrategy::allReduce);
-    v.value(Key { .name = "local_sgd", .doc = "Replicas of different datacenters train alone between exchanges: none, diloco or streaming. Changes what is learned" }, &WanStrategy::localSgd);
+    v.value(Key { .name = "local_sgd", .doc = "Replicas of different datacenters train alone between exchanges: none, diloco or streaming. Affects convergence" }, &WanStrategy::localSgd);
     v.value(Key { .name = "local_steps", .doc = "Steps between two exchanges of local SGD", .min = 1, .max = 1e6 }, &WanStrategy::localSteps);
     v.value(Key { .name = "fragments", .doc = "Parts of the model that streaming local SGD exchanges one after the other", .min = 1, .max = 1e4 }, &WanStrategy::fragments);
     v.value(Key { .name = "exchange_bits", .doc = "Bits of a parameter in an exchange of local SGD", .min = 1, .max = 32 }, &WanStrategy::exchangeBits);
-    v.value(Key { .name = "activation_bits", .doc = "Bits of an activation or its gradient on the WAN; default: as computed. Fewer changes what is learned", .min = 1, .max = 32 }, &WanStrategy::activationBits);
-    v.value(Key { .name = "gradient_bits", .doc = "Bits of a weight gradient between datacenters; default: as reduced. Fewer changes what is learned", .min = 1, .max = 32 }, &WanStrategy::gradientBits);
+    v.value(Key { .name = "activation_bits", .doc = "Bits of an activation or its gradient on the WAN; default: as computed. Fewer affects convergence", .min = 1, .max = 32 }, &WanStrategy::activationBits);
+    v.value(Key { .name = "gradient_bits", .doc = "Bits of a weight gradient between datacenters; default: as reduced. Fewer affects convergence", .min = 1, .max = 32 }, &WanStrategy::gradientBits);
 }
 
 template <class V>
@@ -203,7 +203,7 @@ void describe(V &v, std::type_identity<BubbleFill>)
     v.value(Key { .name = "chaining", .doc = "Also place a request over GPUs whose bubbles are not aligned" }, &BubbleFill::chaining);
     v.value(Key { .name = "kv_gbps", .doc = "Bandwidth of one GPU to the decode GPUs, 10^9 bits/s; default: the fabric's", .max = 1e6, .aboveMin = true }, &BubbleFill::kvGbps);
     v.value(Key { .name = "first_token_from_decode", .doc = "The decode GPU emits the first token, so that moving the KV cache counts" }, &BubbleFill::firstTokenFromDecode);
-    v.value(Key { .name = "usd_per_million_tokens", .doc = "Worth of 10^6 prefill tokens, USD; 0: what a dedicated GPU of the same kind would cost", .max = 1e6 }, &BubbleFill::usdPerMillionTokens);
+    v.value(Key { .name = "usd_per_million_tokens", .doc = "Value of 10^6 prefill tokens, USD; 0: what a dedicated GPU of the same kind would cost", .max = 1e6 }, &BubbleFill::usdPerMillionTokens);
     v.value(Key { .name = "seed", .doc = "Seed of the random arrivals", .max = 1e9 }, &BubbleFill::seed);
 }
 

@@ -16,7 +16,7 @@ struct NumberField {
     int decimals;
     double (*get)(const Plan &);
     void (*set)(Plan &, double);
-    const char *lowestMeans = nullptr;     // shown instead of the lowest value: "as the fabric"
+    const char *lowestMeans = nullptr;     // shown instead of the lowest value: "catalogue default"
 };
 
 struct StrategyEntry {

@@ -87,7 +87,7 @@ void StrategyPanel::addRows()
     rows->setSpacing(1);
     for (const StrategyEntry &entry : strategyEntries()) {
         if (entry.section) {
-            const QString note = m_sections.empty() ? tr("effect if switched") : entry.isForMemory ? tr("≠ changes what is learned") : QString();
+            const QString note = m_sections.empty() ? tr("effect if switched") : entry.isForMemory ? tr("≠ affects convergence") : QString();
             m_sections.push_back({new SectionTitle(tr(entry.section), note, content), {}});
             rows->addWidget(m_sections.back().title);
         }

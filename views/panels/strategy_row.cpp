@@ -227,7 +227,7 @@ QString StrategyRow::sentence(const Value &value, const EffectTable &effects) co
         sentences << utilizationSentence(*value.effect, effects.utilization);
     sentences << effectSentence(*value.effect, effects.iterationTime);
     if (value.changesTraining)
-        sentences << tr("≠ It changes what is learned.");
+        sentences << tr("≠ It affects convergence.");
     if (value.isBound)
         sentences << tr("A bound without overheads, not software to be had.");
     sentences.removeAll(QString());

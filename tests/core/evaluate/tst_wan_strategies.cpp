@@ -191,7 +191,7 @@ private slots:
         plan.wan.exchangeBits = 4;
         const EvaluationPtr apart = evaluated(plan);
         QVERIFY(about(apart, "wan.local_sgd"));
-        QVERIFY(about(apart, "wan.local_sgd")->text.find("changes what is learned") != std::string::npos);
+        QVERIFY(about(apart, "wan.local_sgd")->text.find("affects convergence") != std::string::npos);
         QVERIFY(about(apart, "wan.local_sgd")->text.find("4 bits") != std::string::npos);
         plan.placement.mode = PlacementMode::PipelineAcross;
         plan.parallelism.pipeline = 8;

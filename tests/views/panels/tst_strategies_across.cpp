@@ -150,7 +150,7 @@ private slots:
         QTest::mouseClick(m_panel->row("bubble_fill")->toggle(), Qt::LeftButton);
         QVERIFY(plan().bubbleFill.enabled);
         QCOMPARE(undoText(), QStringLiteral("Prefill in bubbles off → on"));
-        for (const char *name : {"Rate", "Prompt", "First token within", "Guard", "KV cache", "Worth"})
+        for (const char *name : {"Rate", "Prompt", "First token within", "Guard time", "KV cache", "Value of prefill"})
             QVERIFY2(box(name)->isVisibleTo(m_panel.get()), name);
         QVERIFY(!box("Burst")->isVisibleTo(m_panel.get()));
         choose("fill_arrivals", "bursty");
@@ -259,9 +259,9 @@ private slots:
         start(filling);
         enter("Prompt", "4096");
         enter("First token within", "750");
-        enter("Guard", "2.5");
+        enter("Guard time", "2.5");
         enter("KV cache", "100");
-        enter("Worth", "0.15");
+        enter("Value of prefill", "0.15");
         QCOMPARE(plan().bubbleFill.promptTokens, 4096);
         QCOMPARE(plan().bubbleFill.ttftSloMs, 750.0);
         QCOMPARE(plan().bubbleFill.guardMs, 2.5);
@@ -270,7 +270,7 @@ private slots:
         QCOMPARE(m_document->undoStack().count(), 5);
         enter("KV cache", "0");
         QVERIFY(!plan().bubbleFill.kvGbps);
-        QCOMPARE(box("KV cache")->text(), QStringLiteral("as the fabric"));
+        QCOMPARE(box("KV cache")->text(), QStringLiteral("catalogue default"));
     }
 
     void aTraceTakesThePlaceOfRateAndPrompt()
@@ -318,7 +318,7 @@ private slots:
         m_panel->setEvaluation(handmade::shared(e));
         TextLine *served = nullptr;
         for (TextLine *line : m_panel->findChildren<TextLine *>())
-            if (line->text().contains("30 of 40 requests an iteration accepted, 10 rejected"))
+            if (line->text().contains("30 of 40 requests per iteration accepted, 10 rejected"))
                 served = line;
         QVERIFY(served && served->isVisibleTo(m_panel.get()));
         QTest::mouseClick(m_panel->row("bubble_fill")->toggle(), Qt::LeftButton);

@@ -144,7 +144,7 @@ private slots:
             TextLine *line = p->row(group)->effectLine();
             QCOMPARE(line->text(), QString::fromUtf8(text));
             QCOMPARE(line->ink(), Ink::Muted);
-            QVERIFY(line->toolTip().contains("changes what is learned"));
+            QVERIFY(line->toolTip().contains("affects convergence"));
         }
         EffectCombo *list = p->row("optimizer")->list();
         QCOMPARE(list->effect(list->findText("SGD")).text, QStringLiteral("≠ −2.00 GB −1.0 %"));
