@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/text/format.h"
 
+#include <QCoreApplication>
+#include <QLocale>
+
 #include <array>
 #include <cmath>
 
 namespace trainyard {
 
 namespace {
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("Format", text);
+}
 
 QString digits(double value)
 {
@@ -47,13 +55,23 @@ QString formatBytes(double bytes)
 
 QString explainBytes(double bytes)
 {
-    return QStringLiteral("%1 is %2 GiB: 1 GB is 10⁹ bytes; 1 GiB, by which GPUs are named, is 2³⁰.").arg(formatBytes(bytes), digits(bytes / (1LL << 30)));
+    return tr("%1 is %2 GiB: 1 GB is 10⁹ bytes; 1 GiB, by which GPUs are named, is 2³⁰.").arg(formatBytes(bytes), digits(bytes / (1LL << 30)));
 }
 
 QString formatCount(double count)
 {
     static constexpr std::array<Unit, 5> units{{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
     return scaled(count, units);
+}
+
+QString countOf(qint64 count, const QString &one, const QString &many)
+{
+    return QLocale(QLocale::English).toString(count) + u' ' + (count == 1 ? one : many);
+}
+
+QString gpusText(qint64 gpus)
+{
+    return countOf(gpus, tr("GPU"), tr("GPUs"));
 }
 
 QString formatPercent(double share)

@@ -16,11 +16,6 @@ QString tr(const char *text)
     return QCoreApplication::translate("NewPlanText", text);
 }
 
-QString gpusText(int gpus)
-{
-    return gpus == 1 ? tr("1 GPU") : tr("%1 GPUs").arg(QLocale(QLocale::English).toString(gpus));
-}
-
 const StageMemory *fullest(const Evaluation &evaluation)
 {
     const StageMemory *most = nullptr;

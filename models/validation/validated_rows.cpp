@@ -85,10 +85,9 @@ QString overviewText(const ValidatedRows &rows)
             errors.push_back(std::abs(*result.error()));
     }
     std::ranges::sort(errors);
-    QStringList parts{QObject::tr("%L1 figures of %2 in %3")
-                          .arg(rows.results().size())
-                          .arg(rows.validation.sources.size() == 1 ? QObject::tr("one source") : QObject::tr("%1 sources").arg(rows.validation.sources.size()))
-                          .arg(formatSeconds(rows.seconds))};
+    QStringList parts{QObject::tr("%1 of %2 in %3")
+                          .arg(countOf(qint64(rows.results().size()), QObject::tr("figure"), QObject::tr("figures")),
+                               countOf(qint64(rows.validation.sources.size()), QObject::tr("source"), QObject::tr("sources")), formatSeconds(rows.seconds))};
     if (const QString gates = gatesText(rows.validation.gates); !gates.isEmpty())
         parts << gates;
     if (!errors.empty())

@@ -119,8 +119,8 @@ QStringList linkCard(const MapScene &scene, const Plan &plan, const Evaluation *
     if (!use || use->totalBytes() <= 0)
         return lines + QStringList{QStringLiteral("not used by this plan")};
     lines += QStringLiteral("%1 per iteration, %2 of the capacity").arg(formatBytes(use->totalBytes()), formatPercent(use->utilization));
-    lines += QStringLiteral("%1 per node pair over %2 TCP %3").arg(rateText(use->nodePairGbps)).arg(use->tcpConnections)
-                 .arg(use->tcpConnections == 1 ? QStringLiteral("connection") : QStringLiteral("connections"));
+    lines += QStringLiteral("%1 per node pair over %2").arg(rateText(use->nodePairGbps),
+                 countOf(qint64(use->tcpConnections), QStringLiteral("TCP connection"), QStringLiteral("TCP connections")));
     const BindingLimit limit = bindingLimit(wan, *use);
     lines += QStringLiteral("bound by: %1, %2, of which %3 is used").arg(limit.name, rateText(limit.gbps), formatPercent(limit.use));
     return lines;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/map_edits.h"
 
+#include "models/text/format.h"
+
 #include <QLocale>
 #include <QStringList>
 
@@ -20,11 +22,6 @@ QString label(const Cluster &cluster, const std::string &id)
 {
     const int index = cluster.indexOf(id);
     return index >= 0 ? label(cluster, index) : QString::fromStdString(id);
-}
-
-QString countText(int gpus)
-{
-    return gpus == 1 ? QStringLiteral("1 GPU") : QStringLiteral("%1 GPUs").arg(QLocale(QLocale::English).toString(gpus));
 }
 
 /// From the last pool and GPU to the first, so that a cut never shifts what is still to be cut.
@@ -111,8 +108,8 @@ std::optional<MapEdit> moveEdit(const PlanPtr &plan, const Carry &carry, int to)
         return std::nullopt;
     const QString target = label(plan->cluster, to);
     const QString text = from.size() == 1
-        ? QStringLiteral("Move %1 %2 → %3").arg(countText(gpus), label(plan->cluster, *from.begin()), target)
-        : QStringLiteral("Move %1 → %2").arg(countText(gpus), target);
+        ? QStringLiteral("Move %1 %2 → %3").arg(gpusText(gpus), label(plan->cluster, *from.begin()), target)
+        : QStringLiteral("Move %1 → %2").arg(gpusText(gpus), target);
     return clusterEdit(plan, std::move(*next), text);
 }
 
@@ -165,7 +162,7 @@ std::optional<MapEdit> removeEdit(const PlanPtr &plan, const MapSelection &selec
             return std::nullopt;
         next = *without;
         const bool one = std::ranges::all_of(gpus, [&](const GpuSelection &p) { return p.datacenter == gpus.front().datacenter; });
-        words += one ? QStringLiteral("%1 from %2").arg(countText(count), label(plan->cluster, gpus.front().datacenter)) : countText(count);
+        words += one ? QStringLiteral("%1 from %2").arg(gpusText(count), label(plan->cluster, gpus.front().datacenter)) : gpusText(count);
     }
     for (const int link : links) {
         if (link < 0 || link >= int(next.wanLinks.size()))
@@ -233,7 +230,7 @@ QString carryText(const Carry &carry, const Cluster &cluster)
 {
     const std::set<int> from = sources(carry);
     const bool one = from.size() == 1 && *from.begin() >= 0 && *from.begin() < int(cluster.datacenters.size());
-    return one ? countText(carry.gpus()) + QStringLiteral(" of ") + label(cluster, *from.begin()) : countText(carry.gpus());
+    return one ? gpusText(carry.gpus()) + QStringLiteral(" of ") + label(cluster, *from.begin()) : gpusText(carry.gpus());
 }
 
 } // namespace trainyard

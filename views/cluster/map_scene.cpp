@@ -2,6 +2,7 @@
 #include "views/cluster/map_scene.h"
 
 #include "core/catalogue/catalogue.h"
+#include "models/text/format.h"
 #include "views/cluster/link_scene.h"
 
 #include <QLocale>
@@ -22,11 +23,6 @@ QString text(const std::string &s)
 QString gpuCount(int gpus)
 {
     return QLocale(QLocale::English).toString(gpus);
-}
-
-QString countText(int gpus)
-{
-    return gpus == 1 ? QStringLiteral("1 GPU") : QStringLiteral("%1 GPUs").arg(gpuCount(gpus));
 }
 
 /// Runs of the evaluation that belong to this pool; found by ids where the evaluation is of a neighbouring plan.
@@ -114,7 +110,7 @@ void addTexts(IslandScene &island, const Layout *layout)
     if (island.groups.empty())
         island.hardware = QStringLiteral("empty");
     else
-        island.hardware = island.groups.size() == 1 ? island.groups.front().label : countText(island.gpus);
+        island.hardware = island.groups.size() == 1 ? island.groups.front().label : gpusText(island.gpus);
     island.count = gpuCount(island.gpus);
     island.subtitle = island.hardware;
     if (!work.isEmpty())
@@ -206,9 +202,8 @@ MapScene buildScene(const Plan &plan, const Evaluation *evaluation)
     const bool isKnown = std::ranges::any_of(scene.links, [](const LinkScene &link) { return link.isUsed || link.evaluated; });
     for (LinkScene &link : scene.links)
         link.isResting = isKnown ? link.isUsed : scene.links.size() <= 2 * std::max<std::size_t>(2, scene.islands.size());
-    const auto count = scene.islands.size();
-    scene.summary = QStringLiteral("%1 · %2 %3").arg(countText(scene.gpus)).arg(count)
-                        .arg(count == 1 ? QStringLiteral("datacenter") : QStringLiteral("datacenters"));
+    scene.summary = QStringLiteral("%1 · %2").arg(gpusText(scene.gpus),
+                                                   countOf(qint64(scene.islands.size()), QStringLiteral("datacenter"), QStringLiteral("datacenters")));
     return scene;
 }
 

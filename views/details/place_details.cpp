@@ -6,7 +6,6 @@
 #include "models/text/format.h"
 #include "views/cluster/map_scene.h"
 
-#include <QLocale>
 #include <QObject>
 
 #include <algorithm>
@@ -15,16 +14,6 @@
 namespace trainyard {
 
 namespace {
-
-QString count(qlonglong number, const QString &one, const QString &many)
-{
-    return number == 1 ? QObject::tr("1 %1").arg(one) : QStringLiteral("%1 %2").arg(QLocale(QLocale::English).toString(number), many);
-}
-
-QString gpuCount(qlonglong gpus)
-{
-    return count(gpus, QObject::tr("GPU"), QObject::tr("GPUs"));
-}
 
 QString nameOf(const Cluster &cluster, const std::string &id)
 {
@@ -49,7 +38,7 @@ void addStage(Details &details, const Evaluation &evaluation, int stage)
             hasEmbedding = hasEmbedding || chunk.hasEmbedding;
             hasHead = hasHead || chunk.hasHead;
         }
-        QStringList words{count(layers, QObject::tr("layer"), QObject::tr("layers"))};
+        QStringList words{countOf(layers, QObject::tr("layer"), QObject::tr("layers"))};
         if (hasEmbedding)
             words << QObject::tr("embedding");
         if (hasHead)
@@ -158,12 +147,12 @@ Details gpuDetails(const Evaluation &evaluation, int datacenter, int pool, int f
     Details details;
     details.title = gpus == 1 ? QObject::tr("GPU %1 of node %2").arg(firstGpu % of.gpusPerNode + 1).arg(firstGpu / of.gpusPerNode + 1)
                     : gpus == of.gpusPerNode && firstGpu % of.gpusPerNode == 0 ? QObject::tr("Node %1").arg(firstGpu / of.gpusPerNode + 1)
-                                                                               : gpuCount(gpus);
+                                                                               : gpusText(gpus);
     details.subtitle = QObject::tr("%1 in %2").arg(shortGpuName(of), QString::fromStdString(place.label()));
     details.facts.push_back({QObject::tr("Serves"), served.empty() ? QObject::tr("nothing") : stages(served), {}});
     if (working < gpus) {
         const auto idle = std::ranges::find_if(evaluation.layout.idle, [&](const IdleGpus &i) { return i.datacenter == datacenter && i.pool == pool; });
-        details.facts.push_back({QObject::tr("Idle"), gpuCount(gpus - working), idle != evaluation.layout.idle.end() ? QString::fromStdString(idle->reason) : QString()});
+        details.facts.push_back({QObject::tr("Idle"), gpusText(gpus - working), idle != evaluation.layout.idle.end() ? QString::fromStdString(idle->reason) : QString()});
         if (idle != evaluation.layout.idle.end())
             details.facts.push_back({QObject::tr("Because"), QString::fromStdString(idle->reason), {}});
     }
@@ -191,13 +180,13 @@ Details datacenterDetails(const Evaluation &evaluation, int datacenter)
     Details details;
     details.title = QString::fromStdString(place.label());
     details.subtitle = QObject::tr("datacenter");
-    details.facts.push_back({QObject::tr("GPUs"), QObject::tr("%1, %2 at work").arg(gpuCount(place.gpus())).arg(working), {}});
+    details.facts.push_back({QObject::tr("GPUs"), QObject::tr("%1, %2 at work").arg(gpusText(place.gpus())).arg(working), {}});
     for (const Pool &pool : place.pools)
-        details.facts.push_back({shortGpuName(pool), QObject::tr("%1 of %2").arg(count(pool.nodes, QObject::tr("node"), QObject::tr("nodes")), gpuCount(pool.gpusPerNode)), {}});
+        details.facts.push_back({shortGpuName(pool), QObject::tr("%1 of %2").arg(countOf(pool.nodes, QObject::tr("node"), QObject::tr("nodes")), gpusText(pool.gpusPerNode)), {}});
     details.facts.push_back({QObject::tr("Serves"), served.empty() ? QObject::tr("nothing") : stages(served), {}});
     for (const IdleGpus &idle : evaluation.layout.idle)
         if (idle.datacenter == datacenter && idle.gpus > 0)
-            details.facts.push_back({QObject::tr("Idle"), gpuCount(idle.gpus), QString::fromStdString(idle.reason)});
+            details.facts.push_back({QObject::tr("Idle"), gpusText(idle.gpus), QString::fromStdString(idle.reason)});
     if (place.fabricGbpsPerGpu)
         details.facts.push_back({QObject::tr("Fabric"), QObject::tr("%1 per GPU").arg(formatGbps(*place.fabricGbpsPerGpu)), {}});
     if (place.usdPerKwh)

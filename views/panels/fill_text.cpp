@@ -71,16 +71,15 @@ QStringList fillFacts(const Metrics &metrics)
         return {QObject::tr("No request arrives during an iteration.")};
     QStringList facts;
     facts << QObject::tr("GPUs at work %1, %2 of their idle time filled.").arg(utilizationWithFill(metrics), formatPercent(fill.filledFraction));
-    facts << QObject::tr("%1 of %2 requests an iteration accepted, %3 rejected%4.").arg(count(fill.accepted), count(arrived), count(fill.rejected), rejections(fill));
+    facts << QObject::tr("%1 of %2 per iteration accepted, %3 rejected%4.").arg(count(fill.accepted), countOf(arrived, QObject::tr("request"), QObject::tr("requests")), count(fill.rejected), rejections(fill));
     if (fill.accepted > 0)
         facts << firstToken(fill);
     QString rate = QObject::tr("%1 prefill tokens/s").arg(formatCount(fill.prefillTokensPerSecond));
     if (fill.usdPerHour)
-        rate += QObject::tr(", worth %1 an hour").arg(formatUsd(*fill.usdPerHour));
+        rate += QObject::tr(", worth %1 per hour").arg(formatUsd(*fill.usdPerHour));
     facts << rate + u'.';
-    facts << QObject::tr("%1 copies of the model on %2 GPUs, %3 on each; training is %4.")
-                 .arg(fill.groups).arg(fill.gpus)
-                 .arg(formatBytes(double(fill.memoryPerGpu)),
+    facts << QObject::tr("%1 of the model on %2, %3 on each; training is %4.")
+                 .arg(countOf(fill.groups, QObject::tr("copy"), QObject::tr("copies")), gpusText(fill.gpus), formatBytes(double(fill.memoryPerGpu)),
                       fill.trainingDelay > 0 ? QObject::tr("delayed by %1").arg(formatSeconds(fill.trainingDelay)) : QObject::tr("not delayed"));
     return facts;
 }

@@ -16,11 +16,16 @@ QString bandwidth(double gigabytesPerSecond)
     return QStringLiteral("%1 GB/s").arg(gigabytesPerSecond, 0, 'g', 3);
 }
 
+QString layers(int count)
+{
+    return countOf(count, QObject::tr("layer"), QObject::tr("layers"));
+}
+
 /// What MEMO, KARMA or ProTrain make of the layers, and what the second computation takes.
 QString policyFact(const OffloadMetrics &offload)
 {
-    QString fact = offload.tokenShare ? QObject::tr("%1 of the tokens leave in %2 layers").arg(formatPercent(*offload.tokenShare)).arg(offload.layersSwapped)
-                                      : QObject::tr("%1 layers stay, %2 swapped, %3 computed again").arg(offload.layersKept).arg(offload.layersSwapped).arg(offload.layersRecomputed);
+    QString fact = offload.tokenShare ? QObject::tr("%1 of the tokens leave in %2").arg(formatPercent(*offload.tokenShare), layers(offload.layersSwapped))
+                                      : QObject::tr("%1 kept, %2 swapped, %3 computed again").arg(layers(offload.layersKept)).arg(offload.layersSwapped).arg(offload.layersRecomputed);
     if (offload.recompute > 0)
         fact += QObject::tr("; %1 compute twice").arg(formatSeconds(offload.recompute));
     return fact + u'.';
@@ -30,7 +35,7 @@ QString policyFact(const OffloadMetrics &offload)
 std::vector<OffloadLine> movedLines(const OffloadMetrics &offload)
 {
     std::vector<OffloadLine> lines;
-    lines.push_back({QObject::tr("leaves in an iteration"), formatBytes(offload.bytesPerGpu), QObject::tr("Written by the GPU that moves most.")});
+    lines.push_back({QObject::tr("leaves per iteration"), formatBytes(offload.bytesPerGpu), QObject::tr("Written by the GPU that moves most.")});
     if (offload.bytesForwarded > 0)
         lines.push_back({QObject::tr("used before it had left"), formatBytes(offload.bytesForwarded), QObject::tr("Taken from the GPU while the store was still on its way, so that nothing is loaded.")});
     lines.push_back({QObject::tr("writing needed"), bandwidth(offload.requiredWriteGBps), QObject::tr("Of one GPU: what leaves, over half the iteration.")});
@@ -74,7 +79,7 @@ QStringList offloadFacts(const Metrics &metrics)
     if (offload.bytesPerGpu <= 0 && offload.recompute <= 0)
         return facts;                  // of the drives of states speaks the memory panel
     if (offload.bytesPerGpu > 0)
-        facts << QObject::tr("%1 leave a GPU in an iteration, which needs %2 of writing.").arg(formatBytes(offload.bytesPerGpu), bandwidth(offload.requiredWriteGBps));
+        facts << QObject::tr("%1 leave a GPU per iteration, which needs %2 of writing.").arg(formatBytes(offload.bytesPerGpu), bandwidth(offload.requiredWriteGBps));
     QString peak = QObject::tr("Activations peak %1 lower").arg(formatPercent(offload.activationPeakReduction));
     peak += offload.stall > 0 ? QObject::tr("; training waits %1 for them.").arg(formatSeconds(offload.stall)) : QObject::tr("; training does not wait.");
     facts << peak;
@@ -82,7 +87,7 @@ QStringList offloadFacts(const Metrics &metrics)
     if (offload.ssdLifetimeYears)
         drives << QObject::tr("Drives last %1").arg(formatYears(*offload.ssdLifetimeYears));
     if (offload.ssdUsdPerGpu)
-        drives << QObject::tr("%1 of drives a GPU").arg(formatUsd(*offload.ssdUsdPerGpu));
+        drives << QObject::tr("%1 of drives per GPU").arg(formatUsd(*offload.ssdUsdPerGpu));
     if (!drives.isEmpty())
         facts << drives.join(QStringLiteral(", ")) + u'.';
     return facts;
@@ -99,7 +104,7 @@ std::vector<OffloadLine> offloadLines(const Metrics &metrics)
     if (offload.ssdLifetimeYears)
         lines.push_back({QObject::tr("life of the drives"), formatYears(*offload.ssdLifetimeYears), QObject::tr("Of the drives that wear out first, written as in this iteration day and night.")});
     if (offload.ssdUsdPerGpu)
-        lines.push_back({QObject::tr("drives a GPU"), formatUsd(*offload.ssdUsdPerGpu), QObject::tr("Price of a node's drives over its GPUs.")});
+        lines.push_back({QObject::tr("drives per GPU"), formatUsd(*offload.ssdUsdPerGpu), QObject::tr("Price of a node's drives over its GPUs.")});
     return lines;
 }
 

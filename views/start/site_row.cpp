@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/start/site_row.h"
 
+#include "models/text/format.h"
 #include "views/panels/text_line.h"
 #include "views/start/choice_field.h"
 #include "views/start/start_fields.h"
 
 #include <QHBoxLayout>
-#include <QLocale>
 #include <QSpinBox>
 #include <QToolButton>
 
@@ -95,7 +95,7 @@ void SiteRow::wire()
 void SiteRow::showCount()
 {
     const int gpus = m_site.nodes * m_site.gpusPerNode;
-    m_count->setText(gpus == 1 ? tr("= 1 GPU") : tr("= %1 GPUs").arg(QLocale(QLocale::English).toString(gpus)));
+    m_count->setText(QStringLiteral("= ") + gpusText(gpus));
 }
 
 void SiteRow::setRemovable(bool removable)

@@ -9,7 +9,6 @@
 #include "views/timeline/track_layout.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 
 #include <algorithm>
 #include <cmath>
@@ -196,8 +195,8 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
 
 QString timelineSummary(const Evaluation &evaluation)
 {
-    const auto count = qulonglong(evaluation.timeline.spanCount());
-    QString text = tr("1 iteration · %1 · %2 spans").arg(seconds(evaluation.timeline.duration), QLocale(QLocale::English).toString(count));
+    const auto spans = qint64(evaluation.timeline.spanCount());
+    QString text = tr("1 iteration · %1 · %2").arg(seconds(evaluation.timeline.duration), countOf(spans, tr("span"), tr("spans")));
     if (evaluation.metrics.simulateMs > 0)
         text += QStringLiteral(" · ") + formatSeconds(evaluation.metrics.simulateMs * 1e-3);
     return text;

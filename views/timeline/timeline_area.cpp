@@ -40,7 +40,7 @@ void TimelineView::finishArea()
     const TimeInterval time = m_state.area->time;
     const std::vector<AreaLine> lines = areaLines(m_state.layout, m_state.area->firstRow, m_state.area->lastRow);
     const QString length = formatSeconds(double(time.length()) * 1e-9);
-    m_areaTable->setRows(lines.size() == 1 ? tr("%1 on 1 row").arg(length) : tr("%1 on %2 rows").arg(length).arg(lines.size()),
+    m_areaTable->setRows(tr("%1 on %2").arg(length, countOf(qint64(lines.size()), tr("row"), tr("rows"))),
                          areaRows(*m_state.timeline(), time, lines, m_state.filter));
     m_canvas->update();
     QList<quint32> tracks;

@@ -235,7 +235,7 @@ bool TimelineView::find(const QString &text)
         return true;
     }
     const std::uint32_t matches = countMatches(*m_state.timeline(), *filter);
-    m_legend->setMatches(matches == 1 ? tr("1 span") : tr("%1 spans").arg(matches));
+    m_legend->setMatches(countOf(matches, tr("span"), tr("spans")));
     selectSpan(kNoSpan);
     findNext();
     return true;

@@ -2,6 +2,7 @@
 #include "views/timeline/track_layout.h"
 
 #include "core/timeline/cell_members.h"
+#include "models/text/format.h"
 #include "views/timeline/state_text.h"
 
 #include <QCoreApplication>
@@ -77,7 +78,7 @@ QString pipelinesText(const Evaluation &evaluation, int pipelineClass)
         const int first = of.firstPipeline + 1;
         return pipelines == 1 ? tr("pipeline %1").arg(first) : tr("pipelines %1–%2").arg(first).arg(first + pipelines - 1);
     }
-    return pipelines == 1 ? tr("1 pipeline") : tr("%1 pipelines").arg(pipelines);
+    return countOf(pipelines, tr("pipeline"), tr("pipelines"));
 }
 
 QString groupKey(const Evaluation &evaluation, int datacenter)
@@ -146,7 +147,7 @@ QString stagesText(const Timeline &timeline, const std::vector<std::uint32_t> &t
     QSet<int> stages;
     for (const std::uint32_t track : tracks)
         stages.insert(timeline.tracks[track].stage);
-    return stages.size() == 1 ? tr("1 stage") : tr("%1 stages").arg(stages.size());
+    return countOf(stages.size(), tr("stage"), tr("stages"));
 }
 
 /// Rows without geometry, in order, groups marked by datacenter.

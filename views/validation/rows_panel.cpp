@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/validation/rows_panel.h"
 
+#include "models/text/format.h"
 #include "views/panels/text_line.h"
 #include "views/theme/theme.h"
 #include "views/validation/evidence_table.h"
@@ -103,7 +104,7 @@ void RowsPanel::applyFilter()
 void RowsPanel::showCount()
 {
     const int shown = m_filter->rowCount(), all = m_model->rowCount();
-    m_count->setText(shown == all ? tr("%L1 figures").arg(all) : tr("%L1 of %L2 figures").arg(shown).arg(all));
+    m_count->setText(shown == all ? countOf(all, tr("figure"), tr("figures")) : tr("%L1 of %2").arg(shown).arg(countOf(all, tr("figure"), tr("figures"))));
 }
 
 int RowsPanel::current() const

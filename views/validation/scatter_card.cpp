@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/validation/scatter_card.h"
 
+#include "models/text/format.h"
 #include "views/panels/text_line.h"
 #include "views/theme/theme.h"
 #include "views/validation/scatter_plot.h"
@@ -130,7 +131,7 @@ void ScatterCard::refresh()
     legend->setEntries(entries, m_filter.source);
     legend->setVisible(!entries.empty());
     plot->setEmptyText(m_rows && !m_rows->results().empty() ? tr("No figure of this kind is among the rows shown") : m_empty);
-    m_note->setText(shown.empty() ? QString() : tr("%L1 figures, %L2 within ±10 %").arg(shown.size()).arg(isWithin));
+    m_note->setText(shown.empty() ? QString() : tr("%1, %L2 within ±10 %").arg(countOf(qint64(shown.size()), tr("figure"), tr("figures"))).arg(isWithin));
     plot->setPoints(m_rows, std::move(shown), shownKind());
 }
 

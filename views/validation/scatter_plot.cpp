@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/validation/scatter_plot.h"
 
+#include "models/text/format.h"
 #include "models/validation/result_model.h"
 #include "views/plots/plot_style.h"
 #include "views/plots/qcustomplot_gateway.h"
@@ -41,7 +42,7 @@ QString axisName(FigureKind kind)
 {
     switch (kind) {
     case FigureKind::Time: return ScatterPlot::tr("time");
-    case FigureKind::Throughput: return ScatterPlot::tr("tokens a second");
+    case FigureKind::Throughput: return ScatterPlot::tr("tokens per second");
     case FigureKind::Memory: return ScatterPlot::tr("memory");
     case FigureKind::Share: return ScatterPlot::tr("share");
     case FigureKind::Other: return ScatterPlot::tr("value");
@@ -137,7 +138,7 @@ void ScatterPlot::draw()
     const bool isEmpty = m_results.empty();
     for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis})
         axis->setVisible(!isEmpty);
-    setAccessibleDescription(isEmpty ? m_empty : tr("%1 figures").arg(m_results.size()));
+    setAccessibleDescription(isEmpty ? m_empty : countOf(qint64(m_results.size()), tr("figure"), tr("figures")));
     if (isEmpty) {
         auto *text = new QCPItemText(m_plot);
         text->position->setType(QCPItemPosition::ptAxisRectRatio);

@@ -7,7 +7,6 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QLocale>
 #include <QMouseEvent>
 
 #include <algorithm>
@@ -82,11 +81,11 @@ QString StatusLine::verdict() const
     const auto notes = std::ranges::count(m_evaluation->problems, Severity::Note, &Problem::severity);
     QString state;
     if (blocking > 0)
-        state = dot(t.bad) + (blocking == 1 ? tr("1 problem") : tr("%1 problems").arg(qlonglong(blocking)));
+        state = dot(t.bad) + countOf(blocking, tr("problem"), tr("problems"));
     else if (warnings > 0)
-        state = dot(t.warning) + (warnings == 1 ? tr("1 warning") : tr("%1 warnings").arg(qlonglong(warnings)));
+        state = dot(t.warning) + countOf(warnings, tr("warning"), tr("warnings"));
     else if (notes > 0)                    // a few idle GPUs are one: "no problems" would hide them
-        state = dot(t.good) + (notes == 1 ? tr("1 note") : tr("%1 notes").arg(qlonglong(notes)));
+        state = dot(t.good) + countOf(notes, tr("note"), tr("notes"));
     else
         state = dot(t.good) + tr("No problems");
     return state;

@@ -106,7 +106,7 @@ private slots:
         metrics.offload->layersSwapped = 4;
         metrics.offload->layersRecomputed = 9;
         metrics.offload->recompute = 0.075;
-        QVERIFY(offloadFacts(metrics).join(u' ').contains("3 layers stay, 4 swapped, 9 computed again; 75.0 ms compute twice"));
+        QVERIFY(offloadFacts(metrics).join(u' ').contains("3 layers kept, 4 swapped, 9 computed again; 75.0 ms compute twice"));
         QCOMPARE(offloadLines(metrics).size(), offloadLines(offloading()).size() + 2);
         metrics.offload->tokenShare = 0.278;
         QVERIFY(offloadFacts(metrics).join(u' ').contains("27.8 % of the tokens leave in 4 layers"));

@@ -10,7 +10,6 @@
 #include <QCompleter>
 #include <QDoubleSpinBox>
 #include <QFormLayout>
-#include <QLocale>
 #include <QSpinBox>
 
 namespace trainyard {
@@ -176,7 +175,7 @@ void PoolEditor::check()
     }
     const GpuSpec *gpu = builtinCatalogue().gpu(pool().gpu);
     const int gpus = m_nodes->value() * m_gpusPerNode->value();
-    QString note = gpus == 1 ? QStringLiteral("1 GPU") : QStringLiteral("%1 GPUs").arg(QLocale(QLocale::English).toString(gpus));
+    QString note = gpusText(gpus);
     if (gpu && !pool().inlineGpu)
         note += QStringLiteral(", %1 each").arg(formatBytes(double(gpu->memoryBytes)));
     setNote(note);

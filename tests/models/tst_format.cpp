@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Counts and the nouns that go with them.
+#include "models/text/format.h"
+
+#include <QTest>
+
+using namespace trainyard;
+
+class FormatTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void oneIsSingularAndAllElseIsPlural()
+    {
+        const QString one = QStringLiteral("copy"), many = QStringLiteral("copies");
+        QCOMPARE(countOf(0, one, many), QStringLiteral("0 copies"));
+        QCOMPARE(countOf(1, one, many), QStringLiteral("1 copy"));
+        QCOMPARE(countOf(2, one, many), QStringLiteral("2 copies"));
+        QCOMPARE(countOf(1'048'576, one, many), QStringLiteral("1,048,576 copies"));
+        QCOMPARE(gpusText(1), QStringLiteral("1 GPU"));
+        QCOMPARE(gpusText(16'384), QStringLiteral("16,384 GPUs"));
+    }
+
+    void bytesAreExplainedInBothUnits()
+    {
+        // 80 GiB = 80 · 2³⁰ = 85.9 · 10⁹ bytes
+        QCOMPARE(explainBytes(80.0 * (1LL << 30)), QString::fromUtf8("85.9 GB is 80.0 GiB: 1 GB is 10⁹ bytes; 1 GiB, by which GPUs are named, is 2³⁰."));
+    }
+};
+
+QTEST_APPLESS_MAIN(FormatTest)
+#include "tst_format.moc"
