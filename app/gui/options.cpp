@@ -52,7 +52,7 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     const QCommandLineOption screenshot(QStringLiteral("screenshot"), tr("Render the main window into a PNG file and exit."), QStringLiteral("OUT.png"));
     const QCommandLineOption size(QStringLiteral("size"), tr("Size of the screenshot, 1440x900 unless told."), QStringLiteral("WIDTHxHEIGHT"));
     const QCommandLineOption theme(QStringLiteral("theme"), tr("system, light, dark or high-contrast."), QStringLiteral("NAME"));
-    const QCommandLineOption page(QStringLiteral("page"), tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills its GPUs and what to do about it) validation, or new (the sheet for a new plan)."), QStringLiteral("NAME"), QStringLiteral("plan"));
+    const QCommandLineOption page(QStringLiteral("page"), tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills its GPUs and what to do about it), validation, or new (the sheet for a new plan)."), QStringLiteral("NAME"), QStringLiteral("plan"));
     const QCommandLineOption report(QStringLiteral("report"), tr("Write the plan's report as PDF to --out and exit."));
     const QCommandLineOption out(QStringLiteral("out"), tr("File of the report."), QStringLiteral("OUT.pdf"));
     parser.addOptions({screenshot, size, theme, page, report, out});

@@ -116,7 +116,7 @@ Json bubbleFillSchema()
         { "dedicated_ttft_ms", Number, "Mean prefill of the accepted prompts on one GPU that does nothing else" },
         { "ttft_inflation", Number, "Median time to first token over that" },
         { "memory_bytes_per_gpu", Count, "Weights, keys and values beside training" },
-        { "usd_per_hour", Number, "Worth of the served tokens" },
+        { "usd_per_hour", Number, "Value of the served tokens" },
         { "training_delay_s", Number, "Time added to the iteration" } });
     fill["properties"]["rejected_by"] = object({ { "memory", Count, "No memory beside training" },
         { "window", Count, "No bubble as long as a slice" }, { "full", Count, "All such bubbles taken" },

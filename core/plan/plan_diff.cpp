@@ -111,7 +111,7 @@ constexpr std::array kLabels {
     Label { "bubble_fill.chaining", "Chaining of unaligned bubbles", "" },
     Label { "bubble_fill.kv_gbps", "Way to the decode GPUs", " Gbps" },
     Label { "bubble_fill.first_token_from_decode", "First token from the decode GPU", "" },
-    Label { "bubble_fill.usd_per_million_tokens", "Worth of prefill", " USD per million tokens" },
+    Label { "bubble_fill.usd_per_million_tokens", "Value of prefill", " USD per million tokens" },
     Label { "bubble_fill.seed", "Seed of the arrivals", "" },
     Label { "bubble_fill.requests_per_s", "Requests", " per second" },
     Label { "bubble_fill.prompt_tokens", "Prompt", " tokens" },

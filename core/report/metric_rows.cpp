@@ -30,7 +30,7 @@ void addBubbleFill(std::vector<MetricRow> &rows, const std::optional<BubbleFillM
     add("ttft_ms.p99", "99th percentile", Milliseconds, Better::Lower, fill.ttftP99Ms);
     add("ttft_inflation", "Median over a dedicated GPU", Ratio, Better::Lower, fill.ttftInflation);
     add("memory_bytes_per_gpu", "Memory of prefill per GPU", Size, Better::Lower, double(fill.memoryPerGpu));
-    add("usd_per_hour", "Worth of prefill per hour", Money, Better::Higher, fill.usdPerHour);
+    add("usd_per_hour", "Value of prefill per hour", Money, Better::Higher, fill.usdPerHour);
     add("training_delay_s", "Training delayed by prefill", Time, Better::Lower, fill.trainingDelay);
 }
 

@@ -49,7 +49,7 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     m_header->egress->setText(tr("egress"));
     m_header->egress->setToolTip(tr("The part of it that leaves the datacenters, per million tokens."));
     m_header->bound->setText(tr("bound by"));
-    m_header->bound->setToolTip(tr("What one micro-batch more would wait for: the slowest stage, the link, or micro-batches in flight."));
+    m_header->bound->setToolTip(tr("What one micro-batch more would wait for: compute of the slowest stage, the link, or the pipeline depth, which limits the micro-batches in flight."));
     m_sentence->setWrapped(true);
     m_remarks->setWrapped(true);
     m_list->setSpacing(0);
@@ -149,7 +149,7 @@ void DatacenterPanel::showSentence(const QString &text)
 
 QString DatacenterPanel::toTsv() const
 {
-    QStringList lines{tr("datacenters\tcells\tcell\tsequences/s\tUSD per million tokens\tegress USD per million tokens\twaits for\tPareto\tcurrent")};
+    QStringList lines{tr("datacenters\tcells\tcell\tsequences/s\tUSD per million tokens\tegress USD per million tokens\tbound by\tPareto\tcurrent")};
     if (!m_selection)
         return lines.join(u'\n');
     for (const SelectionOption &o : m_selection->options)

@@ -33,9 +33,9 @@ QString tooltip(const SelectionOption &option)
     if (!option.isFeasible)
         lines << QString::fromStdString(option.infeasibleBecause);
     if (option.seconds > 0)
-        lines << QObject::tr("Iteration %1 simulated, %2 in closed form; %3 micro-batches a pipeline, %4 GPUs used.")
+        lines << QObject::tr("Iteration %1 simulated, %2 in closed form; %3 micro-batches per pipeline, %4 GPUs used.")
                      .arg(formatSeconds(option.seconds), formatSeconds(option.screenedSeconds)).arg(option.microBatches).arg(option.gpusUsed)
-              << QObject::tr("%1 an iteration for the GPUs that it uses, of which egress %2 for %3 over the WAN.")
+              << QObject::tr("%1 per iteration for the GPUs that it uses, of which egress %2 for %3 over the WAN.")
                      .arg(formatUsd(option.usdPerIteration), formatUsd(option.egressUsdPerIteration), formatBytes(option.wanBytes));
     for (const LeftOut &left : option.leftOut) {
         QString reason = QString::fromStdString(left.reason);
@@ -144,7 +144,7 @@ void DatacenterRow::setOption(const SelectionOption &option, const Selection &se
     m_columns->bound->setText(boundText(option.bound));
     m_apply->setVisible(!option.isCurrent && option.isFeasible);
     m_now->setVisible(option.isCurrent);
-    const QString figures = option.isFeasible ? tr("%1 replicas, %2 sequences a second, %3 per million tokens, waits for %4")
+    const QString figures = option.isFeasible ? tr("%1 replicas, %2 sequences per second, %3 per million tokens, bound by %4")
                                                     .arg(m_columns->replicas->text(), m_columns->rate->text(), m_columns->cost->text(), m_columns->bound->text())
                                               : m_reason->text();
     m_apply->setAccessibleName(tr("Apply: %1, %2").arg(name, figures));

@@ -88,7 +88,7 @@ QString utilization(const Evaluation &e, double share)
 const Kind kKinds[] = {
     {QT_TR_NOOP("Iteration"), QT_TR_NOOP("Iteration"), QT_TR_NOOP("Time of one training iteration: from its first task to the end of the last update, without data loading."),
      [](const Metrics &m) { return m.iterationTime; }, [](const Evaluation &, double v) { return formatSeconds(v); }, formatChange, Better::Less},
-    {QT_TR_NOOP("Throughput"), QT_TR_NOOP("Tokens"), QT_TR_NOOP("Training tokens a second of the whole cluster."),
+    {QT_TR_NOOP("Throughput"), QT_TR_NOOP("Tokens"), QT_TR_NOOP("Training tokens per second of the whole cluster."),
      [](const Metrics &m) { return m.tokensPerSecond; },
      [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange, Better::More},
     {QT_TR_NOOP("MFU"), QT_TR_NOOP("MFU"), QT_TR_NOOP("Model FLOPs utilization: the model's FLOPs (recompute not counted, attention in full) over the peak of the used GPUs at the plan's precision."),
@@ -107,7 +107,7 @@ const Kind kKinds[] = {
      [](const Evaluation &, double v) { return QObject::tr("%1 / Mtok").arg(formatUsd(v)); }, formatChange, Better::Less},
     {QT_TR_NOOP("Time to train"), QT_TR_NOOP("Training"), QT_TR_NOOP("Wall-clock time for all training tokens of the workload, without failures."),
      [](const Metrics &m) { return m.cost.daysTotal; }, [](const Evaluation &, double v) { return duration(v); }, days, Better::Less},
-    {QT_TR_NOOP("Prefill in bubbles"), QT_TR_NOOP("Prefill"), QT_TR_NOOP("Prompt tokens a second that are served while training waits, over the whole cluster."),
+    {QT_TR_NOOP("Prefill in bubbles"), QT_TR_NOOP("Prefill"), QT_TR_NOOP("Prompt tokens per second that are served while training waits, over the whole cluster."),
      [](const Metrics &m) -> Metric { return m.bubbleFill ? Metric(m.bubbleFill->prefillTokensPerSecond) : std::nullopt; },
      [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange, Better::More},
 };
