@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From an edit to the screen, all of it: document, evaluation on the worker, every panel, repaint of the window. On the
-// three-region sample, with the strategies' background work at rest, as during a drag.
+// three-region sample and on one of 16,384 GPUs, with the strategies' background work at rest, as during a drag.
 #include "tests/views/window/window_fixture.h"
 
 #include <benchmark/benchmark.h>
@@ -10,9 +10,9 @@ using namespace trainyard;
 namespace {
 
 /// Switches between the sample and a change of it; ends when the window shows the answer and has painted it.
-void editToScreen(benchmark::State &state, void (*change)(Plan &))
+void editToScreen(benchmark::State &state, void (*change)(Plan &), const char *sample = "llama-3-70b-three-regions")
 {
-    WindowFixture window;
+    WindowFixture window{QString::fromLatin1(sample)};
     const PlanPtr before = window.document.plan();
     Plan next = *before;
     change(next);
@@ -37,5 +37,7 @@ BENCHMARK_CAPTURE(editToScreen, bubbleFill, [](Plan &p) {
     p.bubbleFill.stages = 8;
     p.bubbleFill.requestsPerSecond = 40;
 })->Unit(benchmark::kMillisecond);
+
+BENCHMARK_CAPTURE(editToScreen, sixteenThousandGpus, [](Plan &p) { p.workload.globalBatch *= 2; }, "llama-3.1-405b-16384-h100")->Unit(benchmark::kMillisecond);
 
 } // namespace
