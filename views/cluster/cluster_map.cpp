@@ -12,6 +12,7 @@
 
 #include <QAccessible>
 #include <QEvent>
+#include <QHideEvent>
 #include <QMenu>
 #include <QToolButton>
 
@@ -218,6 +219,13 @@ void ClusterMap::resizeEvent(QResizeEvent *)
     const QSize button = m_add->sizeHint();
     m_add->setGeometry(width() - button.width() - Theme::kPad, int((headerHeight() - button.height()) / 2), button.width(), button.height());
     relayout();
+}
+
+void ClusterMap::hideEvent(QHideEvent *event)
+{
+    if (!event->spontaneous())             // another page, and not a minimized window
+        closeEditor(true);                 // the form is the window's, not the map's: it would float over that page
+    QWidget::hideEvent(event);
 }
 
 void ClusterMap::changeEvent(QEvent *event)

@@ -63,6 +63,7 @@ public slots:
     void addLink();                                            // its ends are chosen in the form
     void addLink(int from, int to);
     void edit(const trainyard::MapItem &item);
+    void commitEditor();                                       // what stands in the open form becomes the plan's
     void editSelection();
     void removeSelection();
     void cancelGesture();
@@ -93,6 +94,7 @@ protected:
     void keyReleaseEvent(QKeyEvent *event) override;
     void contextMenuEvent(QContextMenuEvent *event) override;
     void focusOutEvent(QFocusEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
     bool focusNextPrevChild(bool next) override;
 
 private:

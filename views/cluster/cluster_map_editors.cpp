@@ -66,15 +66,19 @@ QRectF ClusterMap::placeOfItem(const MapItem &item) const
     return all.isEmpty() ? mapArea() : all;
 }
 
+/// Whoever makes a form commits the one before first: the new one starts from the plan with what stood in that.
 void ClusterMap::openEditor(FormPopover *editor, const QRectF &beside, std::function<std::optional<MapEdit>()> edited)
 {
-    closeEditor(true);
     m_editor = editor;
     m_edited = std::move(edited);
     connect(editor, &FormPopover::changed, this, [this] { tryEdited(false); });
     connect(editor, &FormPopover::revisited, this, [this] { tryEdited(true); });
     connect(editor, &FormPopover::accepted, this, [this] { closeEditor(true); });
     connect(editor, &FormPopover::rejected, this, [this] { closeEditor(false); });
+    connect(editor, &FormPopover::left, this, [this](const QWidget *to) {
+        if (to != this)                    // the map's own gestures know when a form is in their way
+            commitEditor();
+    });
     forgetHover();
     showLooseLinks();
     editor->openBeside(QRect(mapTo(window(), beside.topLeft().toPoint()), beside.size().toSize()));
@@ -120,8 +124,16 @@ void ClusterMap::closeEditor(bool keep)
         setFocus(Qt::PopupFocusReason);
 }
 
+/// What cannot be taken as it stands stays open, to be mended.
+void ClusterMap::commitEditor()
+{
+    if (m_editor && m_editor->isValid())
+        closeEditor(true);
+}
+
 void ClusterMap::addDatacenter()
 {
+    closeEditor(true);
     if (!m_plan)
         return;
     Datacenter fresh;
@@ -135,6 +147,7 @@ void ClusterMap::addDatacenter()
 
 void ClusterMap::addPool(int datacenter, const std::string &gpu)
 {
+    closeEditor(true);
     if (!m_plan || datacenter < 0 || datacenter >= int(m_plan->cluster.datacenters.size()))
         return;
     const auto &pools = m_plan->cluster.datacenters[std::size_t(datacenter)].pools;
@@ -153,6 +166,7 @@ void ClusterMap::addPool(int datacenter, const std::string &gpu)
 
 void ClusterMap::addLink()
 {
+    closeEditor(true);
     if (!m_plan || m_plan->cluster.datacenters.size() < 2)
         return;
     const int preferred = !m_selection.empty() ? m_selection.front().island : m_focus && m_keyboard ? m_focus->island : -1;
@@ -162,6 +176,7 @@ void ClusterMap::addLink()
 
 void ClusterMap::addLink(int from, int to)
 {
+    closeEditor(true);
     const int count = m_plan ? int(m_plan->cluster.datacenters.size()) : 0;
     if (from < 0 || to < 0 || from >= count || to >= count || from == to)
         return;
@@ -183,8 +198,10 @@ void ClusterMap::openNewLink(int from, int to, const QRectF &beside)
     });
 }
 
-void ClusterMap::edit(const MapItem &item)
+void ClusterMap::edit(const MapItem &asked)
 {
+    const MapItem item = asked;            // it may be one of the selection, which closing a form changes
+    closeEditor(true);
     if (!m_plan)
         return;
     const Cluster &cluster = m_plan->cluster;

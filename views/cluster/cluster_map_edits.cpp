@@ -100,12 +100,14 @@ void ClusterMap::askHowMany()
 
 void ClusterMap::editSelection()
 {
+    closeEditor(true);
     if (!m_selection.empty())
         edit(m_selection.front());
 }
 
 void ClusterMap::removeSelection()
 {
+    closeEditor(true);
     commit(removeEdit(m_plan, m_selection));
 }
 
@@ -152,7 +154,7 @@ void ClusterMap::contextMenuEvent(QContextMenuEvent *event)
     closeEditor(true);
     m_gesture.reset();
     const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
-    const MapHit hit = hitTest(m_layout, QPointF(event->pos()));
+    const MapHit hit = hitAt(event->pos());
     if (byKey && m_focus)
         setSelection({*m_focus});
     else if (!covers(m_selection, hit))

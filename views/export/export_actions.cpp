@@ -35,6 +35,7 @@ ExportActions::ExportActions(PlanDocument &document, EvaluationBridge &bridge, F
     : QObject(parent), m_document(document), m_bridge(bridge), m_target(target)
 {
     connect(&bridge, &EvaluationBridge::evaluationFinished, this, &ExportActions::writeWaiting);
+    connect(&document, &PlanDocument::replaced, this, &ExportActions::forgetWaiting);
     connect(&bridge, &EvaluationBridge::evaluationFailed, this, [this](const PlanPtr &plan, const Errors &errors) {
         if (plan != m_document.plan() || std::exchange(m_waiting, {}).empty())
             return;
@@ -45,6 +46,8 @@ ExportActions::ExportActions(PlanDocument &document, EvaluationBridge &bridge, F
 
 void ExportActions::run(ExportFormat format)
 {
+    if (m_commit)
+        m_commit();
     const Words words = wordsOf(format);
     const QString suffix = exportSuffix(format);
     const QString path = m_target.ask(tr("Export: %1").arg(words.what.toLower()), exportFileName(m_document.displayName(), format),
@@ -57,6 +60,12 @@ void ExportActions::run(ExportFormat format)
     }
     m_waiting.push_back({format, path});
     writeWaiting();
+}
+
+void ExportActions::forgetWaiting()
+{
+    if (!std::exchange(m_waiting, {}).empty())
+        m_target.sayFailure(tr("Nothing was written: another plan was opened before this one was evaluated."), {});
 }
 
 void ExportActions::writeWaiting()

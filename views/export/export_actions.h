@@ -7,6 +7,7 @@
 
 #include <QObject>
 
+#include <functional>
 #include <vector>
 
 namespace trainyard {
@@ -19,6 +20,9 @@ class ExportActions : public QObject {
     Q_OBJECT
 public:
     ExportActions(PlanDocument &document, EvaluationBridge &bridge, FileTarget &target, QObject *parent);
+
+    /// Makes what is being typed part of the plan, before anything is written.
+    void setCommitter(std::function<void()> commit) { m_commit = std::move(commit); }
 
 public slots:
     void exportHtml() { run(ExportFormat::HtmlReport); }
@@ -36,10 +40,12 @@ private:
     void run(ExportFormat format);
     void writeWaiting();                   // once the evaluation is that of the plan
     void write(const Job &job);
+    void forgetWaiting();                  // another plan is open: what waits is not for it
 
     PlanDocument &m_document;
     EvaluationBridge &m_bridge;
     FileTarget &m_target;
+    std::function<void()> m_commit;
     std::vector<Job> m_waiting;
 };
 

@@ -167,6 +167,8 @@ void FileActions::reload()
 
 void FileActions::commitTyped()
 {
+    if (m_commitForm)
+        m_commitForm();
     // Fields commit when they lose the focus; other widgets keep it, so that GPUs in hand stay there.
     QWidget *field = QApplication::focusWidget();
     if (!field || !field->testAttribute(Qt::WA_InputMethodEnabled) || !m_window->isAncestorOf(field))

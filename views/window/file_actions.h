@@ -30,8 +30,9 @@ public:
     void save();
     void saveAs();
     void reload();
-    /// Makes what is typed in a field part of the plan.
+    /// Makes what is typed in a field or stands in an open form part of the plan.
     void commitTyped();
+    void setFormCommitter(std::function<void()> commit) { m_commitForm = std::move(commit); }
     /// Does `then` at once, after saving, or never, as the user answers.
     void afterUnsavedHandled(std::function<void()> then);
     /// Offers what other windows left behind, without a dialog.
@@ -52,7 +53,7 @@ private:
     Prompts &m_prompts;
     MessageBar &m_messages;
     QWidget *m_window;
-    std::function<void()> m_afterSave;
+    std::function<void()> m_afterSave, m_commitForm;
     bool m_isStarting = false;             // the plan being opened is the first
     BackgroundQueue m_queue;
 };

@@ -86,6 +86,8 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     setAcceptDrops(true);
     givePanelsTheirTables(*m_workbench);
     m_target->setFolder([this] { return m_files->folder(); });
+    m_files->setFormCommitter([this] { m_workbench->map->commitEditor(); });
+    m_exports->setCommitter([this] { m_files->commitTyped(); });
     connectModels();
     updateTitle();
     fillRecentMenu();

@@ -120,6 +120,33 @@ private slots:
         QVERIFY(desk.commits.empty());
     }
 
+    void aFormOpenedOverAnotherStartsFromWhatStoodInThat()
+    {
+        Desk desk(threeRegions(6));
+        desk.openLink(0);
+        type(named<QDoubleSpinBox>(desk.map.editor(), "Round trip"), QStringLiteral("61"));
+        desk.map.editSelection();          // by the menu: no press on the map comes before
+        QCOMPARE(desk.commits.size(), std::size_t(1));
+        auto *rtt = named<QDoubleSpinBox>(desk.map.editor(), "Round trip");
+        QCOMPARE(rtt->value(), 61.0);
+        QTest::keyClick(rtt, Qt::Key_Return);
+        QCOMPARE(desk.commits.size(), std::size_t(1));
+        QCOMPARE(desk.commits[0]->cluster.wanLinks[0].rttMs, 61.0);
+    }
+
+    void whatIsAddedOverAnOpenFormComesOnTopOfIt()
+    {
+        Desk desk(threeRegions(6));
+        desk.openLink(0);
+        type(named<QDoubleSpinBox>(desk.map.editor(), "Round trip"), QStringLiteral("61"));
+        desk.map.addLink();
+        QCOMPARE(desk.previews.back()->cluster.wanLinks[0].rttMs, 61.0);
+        QCOMPARE(desk.previews.back()->cluster.wanLinks.size(), std::size_t(3));
+        desk.map.removeSelection();        // the new link: it is selected as it is added
+        QCOMPARE(desk.commits.back()->cluster.wanLinks.size(), std::size_t(2));
+        QCOMPARE(desk.commits.back()->cluster.wanLinks[0].rttMs, 61.0);
+    }
+
     void undoUnderAnOpenFormClosesItWithoutAnEdit()
     {
         Desk desk(threeRegions(6));

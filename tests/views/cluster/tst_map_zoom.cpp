@@ -3,7 +3,9 @@
 // find what is drawn at every zoom.
 #include "tests/views/cluster/map_hand.h"
 
+#include <QContextMenuEvent>
 #include <QImage>
+#include <QMenu>
 #include <QSignalSpy>
 
 using namespace trainyard;
@@ -152,6 +154,20 @@ private slots:
         hand.key(Qt::Key_Right, 2);        // Virginia
         QVERIFY(hand.map.accessibleDescription().startsWith(QStringLiteral("Virginia")));
         QVERIFY(hand.map.mapLayout().shown.intersects(hand.frame(Virginia)));
+    }
+
+    void aRightClickOnTheHeaderFindsNothingOfTheMapBeneath()
+    {
+        Hand hand(threeRegions());
+        hand.wheel(hand.frame(Iowa).center().toPoint(), 8, Qt::ControlModifier);
+        const QPoint header(hand.frame(Iowa).center().toPoint().x(), 4);
+        QVERIFY(hitTest(hand.map.mapLayout(), header).kind != MapHit::Kind::None);   // it reaches beneath
+        QContextMenuEvent event(QContextMenuEvent::Mouse, header, hand.map.mapToGlobal(header));
+        QApplication::sendEvent(&hand.map, &event);
+        QVERIFY(hand.map.selection().empty());
+        auto *menu = qobject_cast<QMenu *>(QApplication::activePopupWidget());
+        QVERIFY(menu);
+        menu->close();
     }
 
     void manyDatacentersShowTheirGpusWhenZoomed()

@@ -3,8 +3,13 @@
 // click goes back to it.
 #include "window_fixture.h"
 
+#include "core/plan/plan_io.h"
 #include "models/edit_history.h"
+#include "views/cluster/editors/form_popover.h"
 #include "views/panels/edits_panel.h"
+#include "views/panels/strategy_panel.h"
+#include "views/panels/strategy_row.h"
+#include "views/theme/switch_button.h"
 #include "views/timeline/timeline_view.h"
 #include "views/validation/evidence_table.h"
 
@@ -112,6 +117,44 @@ private slots:
         QVERIFY2(f.cell(0, 1).endsWith(QStringLiteral(" s")), qPrintable(f.cell(0, 1)));
         QVERIFY2(f.cell(1, 1).endsWith(QStringLiteral(" s")), qPrintable(f.cell(1, 1)));
         QVERIFY(f.cell(1, 2).startsWith(u'+'));
+    }
+    void aStrategyChosenBesideAnOpenFormKeepsWhatStandsInIt()
+    {
+        EditsFixture f;
+        QApplication::setActiveWindow(&f.window);
+        f.map()->edit({MapItem::Kind::Link, -1, -1, 0, 0, 0});
+        QTest::keyClicks(QApplication::focusWidget(), "61");
+        QVERIFY(f.document.plan()->cluster.wanLinks[0].rttMs != 61);
+        QTest::mouseClick(f.window.workbench().strategies->row("bubble_fill")->toggle(), Qt::LeftButton);
+        QVERIFY(!f.map()->editor());
+        QVERIFY(f.document.plan()->bubbleFill.enabled);
+        QCOMPARE(f.document.plan()->cluster.wanLinks[0].rttMs, 61.0);
+        QCOMPARE(f.document.undoStack().count(), 2);
+    }
+    void savingKeepsWhatStandsInAnOpenForm()
+    {
+        EditsFixture f;
+        QApplication::setActiveWindow(&f.window);
+        f.answers.save = f.folder.filePath("saved.trainyard.json");
+        f.map()->edit({MapItem::Kind::Link, -1, -1, 0, 0, 0});
+        QTest::keyClicks(QApplication::focusWidget(), "61");
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_S, Qt::ControlModifier);
+        QTRY_VERIFY(QFile::exists(f.answers.save));
+        const auto read = readPlan(f.answers.save.toStdString());
+        QVERIFY(read);
+        QCOMPARE(read->cluster.wanLinks[0].rttMs, 61.0);
+    }
+    void aFormNeverFloatsOverAnotherPage()
+    {
+        EditsFixture f;
+        QApplication::setActiveWindow(&f.window);
+        const PlanPtr before = f.document.plan();
+        f.map()->edit({MapItem::Kind::Link, -1, -1, 0, 0, 0});
+        QTest::keyClicks(QApplication::focusWidget(), "0");         // cannot be taken: it would wait to be mended
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_N, Qt::ControlModifier);
+        QVERIFY(!f.window.isWorkbenchShown());
+        QVERIFY(!f.map()->editor());
+        QCOMPARE(f.document.plan(), before);
     }
     void stepsThatPassedTooFastAreCaughtUpOn()
     {

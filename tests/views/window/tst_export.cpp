@@ -140,6 +140,36 @@ private slots:
         QVERIFY(read);
         QCOMPARE(read->workload.globalBatch, changed.workload.globalBatch);
     }
+    void anExportThatWaitsIsNeverOfAnotherPlan()
+    {
+        WindowFixture f;
+        Plan changed = *f.document.plan();
+        changed.workload.globalBatch *= 4;
+        f.document.apply(std::make_shared<const Plan>(changed));
+        f.answers.file = f.folder.filePath("first.html");
+        QVERIFY(f.window.commands().trigger("export.html"));
+        Plan other = changed;
+        other.name = "Another plan";
+        other.workload.globalBatch *= 2;
+        f.answers.unsaved = Prompts::Unsaved::Discard;
+        f.window.files().startWith(std::make_shared<const Plan>(other));   // before the first is evaluated
+        QCOMPARE(f.document.plan()->name, other.name);
+        f.settle();
+        QTRY_VERIFY(f.window.messages().text("export").contains("Nothing was written"));
+        QTest::qWait(200);
+        QVERIFY(!QFile::exists(f.answers.file));
+    }
+    void anExportHoldsWhatStandsInAnOpenForm()
+    {
+        WindowFixture f;
+        f.map()->edit({MapItem::Kind::Link, -1, -1, 0, 0, 0});
+        QVERIFY(f.map()->editor());
+        QTest::keyClicks(QApplication::focusWidget(), "61");
+        exported(f, "export.html", "form.html");
+        const auto read = readPlan(f.answers.file.toStdString());
+        QVERIFY(read);
+        QCOMPARE(read->cluster.wanLinks[0].rttMs, 61.0);
+    }
     void everyPanelWithoutAMenuOfItsOwnOffersItsTableAndItsPicture()
     {
         WindowFixture f;

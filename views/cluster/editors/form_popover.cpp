@@ -11,6 +11,7 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPointer>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -125,6 +126,8 @@ void FormPopover::openBeside(const QRect &anchor)
     place();
     show();
     raise();
+    qApp->installEventFilter(this);
+    connect(qApp, &QApplication::focusChanged, this, [this](QWidget *, QWidget *now) { leaveFor(now); });
     if (!m_first)
         focusNextPrevChild(true);
     else
@@ -155,8 +158,27 @@ bool FormPopover::event(QEvent *event)
     return done;
 }
 
+/// Lists and menus of the fields are windows of their own, and yet of the form.
+void FormPopover::leaveFor(const QObject *target)
+{
+    const auto *to = qobject_cast<const QWidget *>(target);
+    if (!to || !isVisible() || to->window() != window())
+        return;
+    for (const QObject *at = to; at; at = at->parent()) {
+        if (at == this)
+            return;
+    }
+    emit left(to);
+}
+
 bool FormPopover::eventFilter(QObject *watched, QEvent *event)
 {
+    if (event->type() == QEvent::MouseButtonPress) {
+        const QPointer<QObject> pressed(watched);
+        leaveFor(watched);                 // before it is handled: what it does starts from the plan with this edit
+        if (!pressed)
+            return true;                   // a row of the plan before
+    }
     if (event->type() == QEvent::Resize && watched == parentWidget() && isVisible())
         place();
     return QFrame::eventFilter(watched, event);

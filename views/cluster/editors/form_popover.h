@@ -45,6 +45,7 @@ signals:
     void revisited();                      // the pointer comes back: a hover elsewhere may have shown another plan meanwhile
     void accepted();
     void rejected();
+    void left(const QWidget *to);          // a press or the focus went elsewhere in the window
 
 protected:
     void keyPressEvent(QKeyEvent *event) override;
@@ -75,6 +76,7 @@ protected:
 private:
     void say();
     void place();
+    void leaveFor(const QObject *target);
 
     struct Start {
         double given = 0, shown = 0;       // a field rounds and clips what it is given
