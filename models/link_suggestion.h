@@ -3,6 +3,7 @@
 // What a new WAN link starts from: the catalogue's published round trip of the nearest regions, or one that the distance makes
 // likely, and in words where it comes from. Any thread.
 
+#include "core/catalogue/catalogue.h"
 #include "core/plan/plan.h"
 
 #include <QString>
@@ -15,6 +16,6 @@ struct SuggestedLink {
 };
 
 /// A link between two datacenters of the cluster with the catalogue's figures, where both lie near known regions.
-[[nodiscard]] SuggestedLink suggestLink(const Cluster &cluster, int from, int to);
+[[nodiscard]] SuggestedLink suggestLink(const Cluster &cluster, int from, int to, const Catalogue &catalogue);
 
 } // namespace trainyard

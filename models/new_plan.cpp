@@ -3,8 +3,10 @@
 
 #include "core/workload/model_math.h"
 #include "models/link_suggestion.h"
+#include "models/text/plain_id.h"
 
 #include <QCoreApplication>
+#include <QLocale>
 #include <QStringList>
 
 #include <algorithm>
@@ -29,21 +31,6 @@ auto age(const GpuSpec &gpu)
     return std::ranges::find(kGenerations, gpu.architecture) - kGenerations.begin();
 }
 
-/// "My lab" → "my-lab"; letters of other scripts stay out, so that the id can be typed in a shell.
-std::string idOf(const QString &name)
-{
-    std::string id;
-    for (const QChar c : name.toLower()) {
-        if (c.unicode() < 128 && c.isLetterOrNumber())
-            id += char(c.unicode());
-        else if (!id.empty() && id.back() != '-')
-            id += '-';
-    }
-    while (!id.empty() && id.back() == '-')
-        id.pop_back();
-    return id.empty() ? "site" : id;
-}
-
 /// A degree of tensor parallelism that shares the weights out without leaving a node: the smallest power of two that brings
 /// them under a third of the GPU's memory, as far as nodes and heads go.
 int tensorOf(const ModelSpec &model, const GpuSpec *gpu, int gpusPerNode)
@@ -63,12 +50,24 @@ const ModelSpec *modelOf(const NewPlan &given, const Catalogue &catalogue)
 
 } // namespace
 
-int gpusOf(const NewPlan &given)
+qint64 gpusOf(const NewPlan &given)
 {
-    int gpus = 0;
+    qint64 gpus = 0;
     for (const NewSite &site : given.sites)
-        gpus += site.nodes * site.gpusPerNode;
+        gpus += qint64(site.nodes) * site.gpusPerNode;
     return gpus;
+}
+
+void forgetMoved(NewPlan &given, const std::vector<NewSite> &before)
+{
+    // A site of one's own may be renamed: what is typed is all that is known of it.
+    const auto isMoved = [&](int site) {
+        return std::size_t(site) < std::min(before.size(), given.sites.size()) && before[std::size_t(site)].region != given.sites[std::size_t(site)].region;
+    };
+    for (auto &[ends, figures] : given.links) {
+        if (isMoved(ends.first) || isMoved(ends.second))
+            figures.rttMs.reset();
+    }
 }
 
 std::vector<const GpuSpec *> newestGpus(const Catalogue &catalogue)
@@ -96,7 +95,7 @@ Cluster clusterOf(const NewPlan &given, const Catalogue &catalogue)
         Datacenter datacenter;
         const Region *region = catalogue.region(site.region);
         datacenter.name = region && site.name.isEmpty() ? region->name : site.name.trimmed().toStdString();
-        const std::string wanted = region ? region->id : idOf(site.name);
+        const std::string wanted = region ? region->id : plainId(site.name, "site");
         datacenter.id = wanted;
         for (int n = 2; !taken.insert(datacenter.id).second; ++n)
             datacenter.id = wanted + "-" + std::to_string(n);
@@ -126,7 +125,7 @@ std::vector<NewLink> linksOf(const NewPlan &given, const Catalogue &catalogue)
     std::vector<NewLink> links;
     for (int from = 0; from < sites; ++from) {
         for (int to = from + 1; to < sites; ++to) {
-            SuggestedLink suggested = suggestLink(cluster, from, to);
+            SuggestedLink suggested = suggestLink(cluster, from, to, catalogue);
             if (suggested.source.isEmpty()) {
                 suggested.link.rttMs = kAssumedRttMs;
                 suggested.source = tr("Round trip assumed; one of the sites has no known place");
@@ -157,6 +156,10 @@ QString missingIn(const NewPlan &given, const Catalogue &catalogue)
         if (!catalogue.gpu(site.gpu))
             return tr("Choose the GPUs of %1.").arg(site.name);
     }
+    if (const qint64 gpus = gpusOf(given); gpus > kMostGpus) {
+        const QLocale english(QLocale::English);
+        return tr("%1 GPUs are too many: a plan has %2 at most.").arg(english.toString(gpus), english.toString(kMostGpus));
+    }
     return modelOf(given, catalogue) ? QString() : tr("Choose a model.");
 }
 
@@ -177,7 +180,7 @@ Plan planOf(const NewPlan &given, const Catalogue &catalogue)
         for (const NewSite &site : given.sites)
             perNode = std::min(perNode, site.gpusPerNode);
         plan.parallelism.tensor = tensorOf(*model, catalogue.gpu(first.gpu), perNode);
-        const int groups = gpusOf(given) / plan.parallelism.tensor;
+        const int groups = int(std::min(gpusOf(given), kMostGpus)) / plan.parallelism.tensor;
         const int sites = int(given.sites.size());
         plan.parallelism.pipeline = std::clamp(sites, 1, std::max(1, std::min(groups, model->layers)));
     }

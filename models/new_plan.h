@@ -44,6 +44,7 @@ struct NewLink {
 
 /// Round trip between places of which nothing is known: one of a continent's width.
 inline constexpr double kAssumedRttMs = 40;
+inline constexpr qint64 kMostGpus = 10'000'000;   // as in a plan's file
 
 /// Datacenters of the sites, without links; ids are unique.
 [[nodiscard]] Cluster clusterOf(const NewPlan &given, const Catalogue &catalogue);
@@ -53,7 +54,9 @@ inline constexpr double kAssumedRttMs = 40;
 [[nodiscard]] QString missingIn(const NewPlan &given, const Catalogue &catalogue);
 /// The plan, with degrees of parallelism that its GPUs can hold; models/new_plan_search finds better ones.
 [[nodiscard]] Plan planOf(const NewPlan &given, const Catalogue &catalogue);
-[[nodiscard]] int gpusOf(const NewPlan &given);
+[[nodiscard]] qint64 gpusOf(const NewPlan &given);
+/// Sites have changed since `before`: round trips that were typed for other places go, so that those of the new ones are suggested.
+void forgetMoved(NewPlan &given, const std::vector<NewSite> &before);
 
 /// GPU types as a list to choose from: accelerators of the datacenter first, newest first.
 [[nodiscard]] std::vector<const GpuSpec *> newestGpus(const Catalogue &catalogue);

@@ -60,7 +60,7 @@ QString idleText(const Evaluation &evaluation)
 
 } // namespace
 
-NewPlanPreview previewOf(const NewPlanAnswer &answer, const QString &missing, int gpus)
+NewPlanPreview previewOf(const NewPlanAnswer &answer, const QString &missing, qint64 gpus)
 {
     if (!missing.isEmpty())
         return {missing, {}, true};

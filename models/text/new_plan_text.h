@@ -14,6 +14,6 @@ struct NewPlanPreview {
 };
 
 /// `missing`: what still has to be said; the rest is empty then.
-[[nodiscard]] NewPlanPreview previewOf(const NewPlanAnswer &answer, const QString &missing, int gpus);
+[[nodiscard]] NewPlanPreview previewOf(const NewPlanAnswer &answer, const QString &missing, qint64 gpus);
 
 } // namespace trainyard

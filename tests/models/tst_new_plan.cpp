@@ -80,6 +80,44 @@ private slots:
         QCOMPARE(link.rttMs, 12.5);
         QCOMPARE(link.capacityGbps, 400.0);
     }
+    void aTypedRoundTripGoesWithThePlaceThatItWasTypedFor()
+    {
+        NewPlan given = twoRegions();
+        given.sites.push_back({"aws-eu-west-1", "AWS Ireland", "h100-sxm-80gb", 2, 8});
+        given.links[{0, 1}] = {12.5, 400};
+        given.links[{0, 2}] = {80, {}};
+        const std::vector<NewSite> before = given.sites;
+        given.sites[1].region = "aws-eu-central-1";
+        forgetMoved(given, before);
+        const auto links = linksOf(given, builtinCatalogue());
+        // Of the two places that are joined now; what the link can carry is no matter of its ends.
+        QVERIFY(links[0].link.rttMs > 50);
+        QVERIFY(links[0].source.startsWith("Round trip published: "));
+        QCOMPARE(links[0].link.capacityGbps, 400.0);
+        QCOMPARE(links[1].link.rttMs, 80.0);
+    }
+    void roundTripsAreThoseOfTheGivenCatalogue()
+    {
+        Catalogue catalogue = builtinCatalogue();
+        for (RegionLink &link : catalogue.regionLinks)
+            link.rttMs = 321;
+        QCOMPARE(linksOf(twoRegions(), catalogue).front().link.rttMs, 321.0);
+    }
+    void tooManyGpusAreToldAndNotCountedOver()
+    {
+        NewPlan given = twoRegions();
+        given.sites.push_back(given.sites[0]);
+        for (NewSite &site : given.sites) {
+            site.nodes = 1'000'000;
+            site.gpusPerNode = 1024;
+        }
+        // 3 · 10⁶ · 1024, more than 31 bits hold
+        QCOMPARE(gpusOf(given), qint64(3'072'000'000));
+        QCOMPARE(missingIn(given, builtinCatalogue()), QStringLiteral("3,072,000,000 GPUs are too many: a plan has 10,000,000 at most."));
+        for (NewSite &site : given.sites)
+            site.nodes = 1000;
+        QVERIFY(missingIn(given, builtinCatalogue()).isEmpty());
+    }
     void whatIsMissingIsSaid()
     {
         NewPlan given = twoRegions();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The map's editors: Done without a touch leaves everything as it was, to the last digit.
+#include "core/catalogue/catalogue.h"
 #include "core/cluster/distance.h"
 #include "core/plan/plan_io.h"
 #include "tests/views/cluster/map_fixtures.h"
@@ -7,11 +8,14 @@
 #include "views/cluster/editors/link_editor.h"
 #include "views/cluster/editors/pool_editor.h"
 
+#include <QApplication>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDoubleSpinBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTest>
@@ -224,7 +228,7 @@ private slots:
     {
         Cluster cluster;
         cluster.datacenters = {datacenter("Ulan Bator", 47.9, 106.9, {}), datacenter("Perth", -31.95, 115.86, {})};
-        const SuggestedLink suggested = suggestLink(cluster, 0, 1);
+        const SuggestedLink suggested = suggestLink(cluster, 0, 1, builtinCatalogue());
         const double km = greatCircleKm({47.9, 106.9}, {-31.95, 115.86});
         QVERIFY(std::abs(suggested.link.rttMs - (8 + 2 * km * 1.3 / (2.0 / 3 * 299.792458))) <= 0.05);
         QVERIFY(suggested.source.contains(QStringLiteral("estimated from 8,9")));
@@ -254,6 +258,27 @@ private slots:
         QCOMPARE(PoolEditor(QString(), priced, nullptr).pool(), priced);
         priced.usdPerGpuHour = 2.98765;
         QCOMPARE(PoolEditor(QString(), priced, nullptr).pool(), priced);
+    }
+
+    void anIdIsMadeOfWhatCanBeTypedAnywhere()
+    {
+        Datacenter site;
+        site.name = "New datacenter";
+        DatacenterEditor editor(site, true, nullptr);
+        editor.show();
+        auto *name = editor.findChild<QLineEdit *>();
+        for (QLineEdit *line : editor.findChildren<QLineEdit *>())
+            name = line->accessibleName() == QLatin1String("Name") ? line : name;
+        const auto paste = [name](const QString &text) {   // keys of other scripts are not on every keyboard
+            name->selectAll();
+            QApplication::clipboard()->setText(text);
+            QTest::keyClick(name, Qt::Key_V, Qt::ControlModifier);
+        };
+        paste(QStringLiteral("(Zürich) – #2 "));
+        QCOMPARE(editor.datacenter().id, std::string("z-rich-2"));
+        QCOMPARE(editor.datacenter().name, QStringLiteral("(Zürich) – #2").toStdString());
+        paste(QStringLiteral("東京"));
+        QCOMPARE(editor.datacenter().id, std::string("datacenter"));
     }
 
     void anUnknownGpuStaysAndShowsItsId()

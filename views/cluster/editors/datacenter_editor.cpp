@@ -2,7 +2,8 @@
 #include "views/cluster/editors/datacenter_editor.h"
 
 #include "core/catalogue/catalogue.h"
-#include "views/cluster/editors/source_words.h"
+#include "models/text/plain_id.h"
+#include "models/text/source_words.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -11,20 +12,6 @@
 #include <QLineEdit>
 
 namespace trainyard {
-
-namespace {
-
-std::string idFrom(const QString &name)
-{
-    QString id;
-    for (const QChar c : name.toLower())
-        id += c.isLetterOrNumber() ? c : QChar(u'-');
-    while (id.contains(QStringLiteral("--")))
-        id.replace(QStringLiteral("--"), QStringLiteral("-"));
-    return id.toStdString();
-}
-
-} // namespace
 
 DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *parent)
     : FormPopover(isNew ? QStringLiteral("Add datacenter") : QStringLiteral("Edit %1").arg(QString::fromStdString(datacenter.label())), parent)
@@ -69,7 +56,7 @@ Datacenter DatacenterEditor::datacenter() const
     if (m_name->text() != QString::fromStdString(m_before.label()))
         next.name = m_name->text().trimmed().toStdString();
     if (m_isNew)
-        next.id = idFrom(m_name->text().trimmed());
+        next.id = plainId(m_name->text(), "datacenter");
     else if (next.name == next.id && m_before.name.empty())
         next.name.clear();                 // the id served as the name, and still does
     if (m_placed->isChecked()) {

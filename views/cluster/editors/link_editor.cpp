@@ -2,7 +2,7 @@
 #include "views/cluster/editors/link_editor.h"
 
 #include "core/catalogue/catalogue.h"
-#include "views/cluster/editors/source_words.h"
+#include "models/text/source_words.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -40,7 +40,7 @@ LinkEditor::LinkEditor(Cluster cluster, int from, int to, QWidget *parent)
         m_ends[i]->setCurrentIndex(i == 0 ? from : to);
         form().addRow(m_ends[i]->accessibleName(), m_ends[i]);
     }
-    const SuggestedLink suggested = suggestLink(*m_cluster, from, to);
+    const SuggestedLink suggested = suggestLink(*m_cluster, from, to, builtinCatalogue());
     m_before = suggested.link;
     m_note = suggested.source;
     addFields(endNames());
@@ -60,7 +60,7 @@ std::array<QString, 2> LinkEditor::endNames() const
 void LinkEditor::suggest()
 {
     const int from = m_ends[0]->currentIndex(), to = m_ends[1]->currentIndex();
-    const SuggestedLink suggested = suggestLink(*m_cluster, from, to);
+    const SuggestedLink suggested = suggestLink(*m_cluster, from, to, builtinCatalogue());
     m_before.between = suggested.link.between;
     m_note = suggested.source;
     const auto names = endNames();
