@@ -71,9 +71,11 @@ ChoiceField::ChoiceField(std::vector<Choice> choices, QWidget *parent)
 
 ChoiceField::~ChoiceField()
 {
-    if (m_list->parent() != this)          // it went to the window when it was shown
+    if (m_list && m_list->parent() != this)   // it went to the window when it was shown
         m_list->deleteLater();
 }
+
+const QListWidget &ChoiceField::list() const { return *m_list; }
 
 const Choice *ChoiceField::find(const QString &id) const
 {
@@ -105,21 +107,74 @@ void ChoiceField::showMatches(const QString &pattern)
     if (!pattern.isEmpty())                // else in the order given: newest first
         std::ranges::stable_sort(hits, std::greater{}, &Hit::score);
     hits.resize(std::min(hits.size(), std::size_t(kMostMatches)));
-    m_list->clear();
-    for (const Hit &hit : hits) {
-        auto *item = new QListWidgetItem(hit.choice->label, m_list);
-        item->setData(kIdRole, hit.choice->id);
-        item->setData(kDetailRole, hit.choice->detail);
-    }
+    std::vector<const Choice *> choices;
+    for (const Hit &hit : hits)
+        choices.push_back(hit.choice);
+    fillList(choices);
     const bool isExact = !hits.empty() && hits.front().choice->label.compare(pattern.trimmed(), Qt::CaseInsensitive) == 0;
     if (!m_freePattern.isEmpty() && !pattern.trimmed().isEmpty() && !isExact)
         (new QListWidgetItem(m_freePattern.arg(pattern.trimmed()), m_list))->setData(kIdRole, QString());
+    m_list->setCurrentRow(m_list->count() ? 0 : -1);
+    showList();
+}
+
+/// Before anything is typed nothing is chosen but what the field says: leaving the list changes nothing.
+void ChoiceField::showAll()
+{
+    std::vector<const Choice *> choices;
+    int current = -1;
+    for (const Choice &choice : m_choices) {
+        if (!m_id.isEmpty() && choice.id == m_id)
+            current = int(choices.size());
+        choices.push_back(&choice);
+    }
+    fillList(choices);
+    m_list->setCurrentRow(current);
+    showList();
+    if (current >= 0)
+        m_list->scrollToItem(m_list->item(current), QAbstractItemView::PositionAtCenter);
+}
+
+void ChoiceField::fillList(const std::vector<const Choice *> &choices)
+{
+    m_list->clear();
+    for (const Choice *choice : choices) {
+        auto *item = new QListWidgetItem(choice->label, m_list);
+        item->setData(kIdRole, choice->id);
+        item->setData(kDetailRole, choice->detail);
+    }
+}
+
+void ChoiceField::showList()
+{
     if (m_list->count() == 0) {
-        m_list->hide();
+        hideList();
         return;
     }
-    m_list->setCurrentRow(0);
     placeList();
+    m_list->show();
+    m_list->raise();
+    for (QWidget *at = this; at; at = at->isWindow() ? nullptr : at->parentWidget())
+        at->installEventFilter(this);
+}
+
+void ChoiceField::hideList()
+{
+    for (QWidget *at = this; at; at = at->isWindow() ? nullptr : at->parentWidget())
+        at->removeEventFilter(this);
+    if (m_list)
+        m_list->hide();
+}
+
+bool ChoiceField::eventFilter(QObject *watched, QEvent *event)
+{
+    if ((event->type() == QEvent::Move || event->type() == QEvent::Resize) && m_list && m_list->isVisible()) {
+        if (visibleRegion().isEmpty())
+            hideList();                    // scrolled away
+        else
+            placeList();
+    }
+    return QLineEdit::eventFilter(watched, event);
 }
 
 void ChoiceField::placeList()
@@ -138,8 +193,6 @@ void ChoiceField::placeList()
     const int x = std::min(below.x(), top->width() - width - Theme::kGap);
     m_list->setGeometry(x, goesUp ? above.y() - height : below.y(), width, height);
     m_list->setAccessibleName(tr("Matches for %1").arg(accessibleName()));
-    m_list->show();
-    m_list->raise();
 }
 
 void ChoiceField::take(int row)
@@ -148,14 +201,24 @@ void ChoiceField::take(int row)
     if (!item)
         return;
     const QString id = item->data(kIdRole).toString(), typed = text().trimmed();
-    m_list->hide();
+    hideList();
+    const bool isOther = id.isEmpty() || id != m_id;
     setCurrent(id, typed);
-    emit chosen(m_id, m_shown);
+    if (isOther)
+        emit chosen(m_id, m_shown);
+}
+
+void ChoiceField::commit()
+{
+    if (m_list->isVisible() && m_list->currentRow() >= 0)
+        take(m_list->currentRow());
+    else
+        settle();
 }
 
 void ChoiceField::settle()
 {
-    m_list->hide();
+    hideList();
     const QString typed = text().trimmed();
     if (typed == m_shown)
         return;
@@ -172,7 +235,7 @@ void ChoiceField::settle()
 
 bool ChoiceField::event(QEvent *event)
 {
-    if (event->type() == QEvent::KeyPress && m_list->isVisible() && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Tab)
+    if (event->type() == QEvent::KeyPress && m_list && m_list->isVisible() && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Tab)
         take(m_list->currentRow());
     return QLineEdit::event(event);
 }
@@ -185,23 +248,22 @@ void ChoiceField::keyPressEvent(QKeyEvent *event)
     case Qt::Key_Down:
     case Qt::Key_Up:
         if (!isOpen)
-            showMatches({});
+            showAll();
+        else if (event->key() == Qt::Key_Down)
+            m_list->setCurrentRow((m_list->currentRow() + 1) % rows);
         else
-            m_list->setCurrentRow((m_list->currentRow() + (event->key() == Qt::Key_Down ? 1 : rows - 1)) % rows);
+            m_list->setCurrentRow((std::max(0, m_list->currentRow()) + rows - 1) % rows);
         return;
     case Qt::Key_Return:
     case Qt::Key_Enter:
         if (event->modifiers() & Qt::ControlModifier)
             break;
-        if (isOpen)
-            take(m_list->currentRow());
-        else
-            settle();
+        commit();
         return;
     case Qt::Key_Escape:
         if (!isOpen && text() == m_shown)
             break;                         // whoever is around may close
-        m_list->hide();
+        hideList();
         setText(m_shown);
         return;
     default:
@@ -215,7 +277,7 @@ void ChoiceField::mousePressEvent(QMouseEvent *event)
 {
     QLineEdit::mousePressEvent(event);
     if (!m_list->isVisible())
-        showMatches({});
+        showAll();
 }
 
 void ChoiceField::paintEvent(QPaintEvent *event)

@@ -4,6 +4,7 @@
 // others by arrow keys or pointer. Where it may, what is typed is an answer of its own. GUI thread.
 
 #include <QLineEdit>
+#include <QPointer>
 
 #include <functional>
 #include <vector>
@@ -27,7 +28,9 @@ public:
     /// Shows a choice, or a text of one's own where no choice has the id. Emits nothing.
     void setCurrent(const QString &id, const QString &otherwise = {});
     [[nodiscard]] const QString &currentId() const { return m_id; }
-    [[nodiscard]] const QListWidget &list() const { return *m_list; }
+    [[nodiscard]] const QListWidget &list() const;
+    /// Takes what is typed as Tab would: the match that is shown, else what it is exactly.
+    void commit();
 
 signals:
     void chosen(const QString &id, const QString &text);
@@ -36,12 +39,17 @@ protected:
     bool event(QEvent *event) override;    // Tab takes the match before the focus moves on
     void keyPressEvent(QKeyEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
+    bool eventFilter(QObject *watched, QEvent *event) override;   // of what it lies in: the list stays beside it
     void paintEvent(QPaintEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
     void focusOutEvent(QFocusEvent *event) override;
 
 private:
     void showMatches(const QString &pattern);
+    void showAll();                        // the current choice among them
+    void fillList(const std::vector<const Choice *> &choices);
+    void showList();
+    void hideList();
     void placeList();
     void take(int row);
     void settle();                         // what was typed and not taken
@@ -49,7 +57,7 @@ private:
 
     std::vector<Choice> m_choices;
     QString m_freePattern, m_id, m_shown;  // m_shown: the text of the current choice
-    QListWidget *m_list;                   // a child of the window, above everything else
+    QPointer<QListWidget> m_list;          // once shown a child of the window, above everything else, which may go before the field
 };
 
 } // namespace trainyard

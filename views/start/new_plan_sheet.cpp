@@ -2,6 +2,8 @@
 #include "views/start/new_plan_sheet.h"
 
 #include "models/config_model.h"
+#include "models/dropped_file.h"
+#include "models/plan_store.h"
 #include "models/text/new_plan_text.h"
 #include "views/panels/text_line.h"
 #include "views/start/choice_field.h"
@@ -11,6 +13,7 @@
 #include "views/start/start_fields.h"
 
 #include <QDropEvent>
+#include <QHideEvent>
 #include <QKeyEvent>
 #include <QMimeData>
 #include <QPainter>
@@ -107,7 +110,7 @@ void NewPlanSheet::wire()
         if (const QString path = m_chooseConfig ? m_chooseConfig() : QString(); !path.isEmpty())
             useConfig(path);
     });
-    connect(m_cancel, &QPushButton::clicked, this, &NewPlanSheet::cancelled);
+    connect(m_cancel, &QPushButton::clicked, this, &NewPlanSheet::cancel);
     connect(m_create, &QPushButton::clicked, this, &NewPlanSheet::create);
     for (const auto key : {Qt::Key_Return, Qt::Key_Enter}) {   // from anywhere: also from buttons, which take Enter for themselves
         auto *shortcut = new QShortcut(QKeySequence(Qt::CTRL | key), this);
@@ -126,7 +129,7 @@ void NewPlanSheet::start()
 {
     for (SiteRow *row : std::exchange(m_rows, {}))
         row->deleteLater();
-    m_isCreating = false;
+    stopCreating();
     m_configFault.clear();
     m_given = {};
     m_given.model = kFirstModel;
@@ -166,12 +169,13 @@ void NewPlanSheet::removeSite(SiteRow *row)
 
 void NewPlanSheet::gather()
 {
-    m_given.sites.clear();
+    const std::vector<NewSite> before = std::exchange(m_given.sites, {});
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         m_rows[i]->setNumber(int(i) + 1);
         m_rows[i]->setRemovable(m_rows.size() > 1);
         m_given.sites.push_back(m_rows[i]->site());
     }
+    forgetMoved(m_given, before);
     m_given.sequenceLength = m_sequence->value();
     m_given.globalBatch = m_batch->value();
     m_links->setLinks(linksOf(m_given, m_catalogue), clusterOf(m_given, m_catalogue));
@@ -217,6 +221,8 @@ void NewPlanSheet::useConfig(const QString &path)
 
 void NewPlanSheet::create()
 {
+    if (auto *field = qobject_cast<ChoiceField *>(focusWidget()))
+        field->commit();                   // a shortcut leaves the focus, and what is typed, where they are
     if (!missingIn(m_given, m_catalogue).isEmpty() || std::exchange(m_isCreating, true))
         return;
     m_create->setEnabled(false);
@@ -236,10 +242,31 @@ void NewPlanSheet::finish()
     emit created(answer.best ? answer.best->plan : std::make_shared<const Plan>(planOf(m_given, m_catalogue)));
 }
 
+void NewPlanSheet::cancel()
+{
+    stopCreating();
+    emit cancelled();
+}
+
+void NewPlanSheet::stopCreating()
+{
+    m_isCreating = false;
+    m_patience.stop();
+    m_search.setPlan(nullptr);
+}
+
+/// Also where another page or plan is asked for meanwhile: a plan that comes late must not take its place.
+void NewPlanSheet::hideEvent(QHideEvent *event)
+{
+    if (!event->spontaneous())
+        stopCreating();
+    QWidget::hideEvent(event);
+}
+
 void NewPlanSheet::keyPressEvent(QKeyEvent *event)
 {
     if (event->key() == Qt::Key_Escape)
-        emit cancelled();
+        cancel();
     else
         QWidget::keyPressEvent(event);
 }
@@ -253,7 +280,17 @@ void NewPlanSheet::dragEnterEvent(QDragEnterEvent *event)
 void NewPlanSheet::dropEvent(QDropEvent *event)
 {
     event->acceptProposedAction();
-    useConfig(droppedFile(event->mimeData()));
+    takeDropped(droppedFile(event->mimeData()));
+}
+
+void NewPlanSheet::takeDropped(const QString &path)
+{
+    m_queue.run(this, [path] { return readBytes(path); }, [this, path](const ExpectedAll<QByteArray> &content) {
+        if (content && kindOf(*content) == FileKind::ModelConfig)
+            useConfig(path);
+        else
+            emit fileDropped(path);
+    });
 }
 
 void NewPlanSheet::paintEvent(QPaintEvent *)

@@ -39,8 +39,10 @@ public:
 signals:
     void created(const trainyard::PlanPtr &plan);
     void cancelled();
+    void fileDropped(const QString &path); // no model's config.json: whoever opens files knows what it is
 
 protected:
+    void hideEvent(QHideEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void dragEnterEvent(QDragEnterEvent *event) override;
     void dropEvent(QDropEvent *event) override;
@@ -55,8 +57,11 @@ private:
     void orderTabs();
     void showPreview();
     void useConfig(const QString &path);
+    void takeDropped(const QString &path);
     void create();
     void finish();
+    void cancel();
+    void stopCreating();                   // nobody waits for a plan any more
 
     const Catalogue &m_catalogue;
     NewPlan m_given;

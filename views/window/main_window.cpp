@@ -226,6 +226,7 @@ void MainWindow::showNewPlan()
         m_newPlan = new NewPlanSheet(m_models.catalogue);
         m_newPlan->setConfigChooser([this] { return m_prompts.configToOpen(this, m_files->folder()); });
         connect(m_newPlan, &NewPlanSheet::created, m_files, &FileActions::startWith);
+        connect(m_newPlan, &NewPlanSheet::fileDropped, m_files, &FileActions::openDropped);
         connect(m_newPlan, &NewPlanSheet::cancelled, this, &MainWindow::showWorkbench);
         m_pages->addWidget(m_newPlan);
     }

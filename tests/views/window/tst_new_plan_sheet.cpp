@@ -180,6 +180,111 @@ private slots:
         QVERIFY(gpu->list().item(0)->text().contains("300"));
         QCOMPARE(gpu->list().count(), int(builtinCatalogue().gpus.size()));
     }
+    void aClickThatOnlyLooksAtTheListChangesNothing()
+    {
+        Sheet f;
+        auto *gpu = named<ChoiceField>(f.sheet(), "GPU type of region 1");
+        auto *perNode = named<QSpinBox>(f.sheet(), "GPUs per node of region 1");
+        perNode->setFocus();
+        perNode->selectAll();
+        type("3");
+        const std::string before = f.sheet().given().sites[0].gpu;
+        for (const int key : {Qt::Key_Tab, Qt::Key_Return}) {
+            QTest::mouseClick(gpu, Qt::LeftButton);
+            QVERIFY(gpu->list().isVisible());
+            QCOMPARE(gpu->list().currentItem()->text(), gpu->text());
+            press(key);
+            QVERIFY(!gpu->list().isVisible());
+            QCOMPARE(f.sheet().given().sites[0].gpu, before);
+            QCOMPARE(f.sheet().given().sites[0].gpusPerNode, 3);    // nor what a new type would set
+            gpu->clearFocus();
+        }
+    }
+    void theListStaysBesideItsField()
+    {
+        Sheet f;
+        auto *gpu = named<ChoiceField>(f.sheet(), "GPU type of region 1");
+        QTest::mouseClick(gpu, Qt::LeftButton);
+        for (const QSize size : {QSize(1100, 700), QSize(1500, 1000)}) {
+            f.window.resize(size);
+            QTest::qWait(30);
+            QCOMPARE(gpu->list().pos(), gpu->mapTo(&f.window, QPoint(0, gpu->height() + 2)));
+        }
+    }
+    void aFieldOutlivesItsList()
+    {
+        QWidget window;
+        auto *field = new ChoiceField({{"a", "Alpha", {}}}, &window);
+        window.show();
+        QTest::mouseClick(field, Qt::LeftButton);
+        delete window.findChild<QListWidget *>(QString(), Qt::FindDirectChildrenOnly);
+        delete field;                      // as where a whole window goes, whose children go in their order
+        QVERIFY(window.findChildren<QLineEdit *>().isEmpty());
+    }
+    void cancellingWhileThePlanIsMadeLeavesTheOpenOne_data()
+    {
+        QTest::addColumn<int>("key");
+        QTest::addColumn<Qt::KeyboardModifiers>("modifiers");
+        QTest::newRow("Esc") << int(Qt::Key_Escape) << Qt::KeyboardModifiers();
+        QTest::newRow("another plan is opened") << int(Qt::Key_O) << Qt::KeyboardModifiers(Qt::ControlModifier);
+    }
+    void cancellingWhileThePlanIsMadeLeavesTheOpenOne()
+    {
+        QFETCH(int, key);
+        QFETCH(Qt::KeyboardModifiers, modifiers);
+        Sheet f;
+        f.answers.open = WindowFixture::samplePath("llama-3-70b-three-regions");
+        named<QSpinBox>(f.sheet(), "Nodes of region 1")->setFocus();
+        type("1");
+        press(Qt::Key_Return, Qt::ControlModifier);
+        QVERIFY(f.isShown());                                       // the search has only begun
+        press(key, modifiers);
+        QTRY_VERIFY(!f.isShown());
+        QTest::qWait(2000);                                         // longer than Create waits
+        QCOMPARE(f.document.plan()->cluster.datacenters.size(), std::size_t(3));
+    }
+    void controlEnterTakesTheMatchThatIsShown()
+    {
+        Sheet f;
+        named<ChoiceField>(f.sheet(), "GPU type of region 1")->setFocus();
+        type("h200");
+        press(Qt::Key_Return, Qt::ControlModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(!f.isShown(), 30000);
+        QCOMPARE(f.document.plan()->cluster.datacenters[0].pools[0].gpu, std::string("h200-sxm-141gb"));
+    }
+    void anotherRegionBringsItsOwnRoundTrip()
+    {
+        Sheet f;
+        type("aws ireland");
+        press(Qt::Key_Tab);
+        QVERIFY(tabTo("Add region"));
+        press(Qt::Key_Space);
+        type("aws frankfurt");
+        press(Qt::Key_Tab);
+        QVERIFY(tabTo(QStringLiteral("Round trip AWS Ireland – AWS Frankfurt")));
+        type("99");
+        QCOMPARE(linksOf(f.sheet().given(), builtinCatalogue())[0].link.rttMs, 99.0);
+        named<ChoiceField>(f.sheet(), "Region 1")->setFocus();
+        type("virginia aws");
+        press(Qt::Key_Tab);
+        press(Qt::Key_Tab);
+        QCOMPARE(f.sheet().given().sites[0].region, std::string("aws-us-east-1"));
+        const auto links = linksOf(f.sheet().given(), builtinCatalogue());
+        QVERIFY2(links[0].source.startsWith("Round trip published"), qPrintable(links[0].source));
+        QVERIFY(links[0].link.rttMs != 99);
+    }
+    void aPlanDroppedOnTheSheetIsOpened()
+    {
+        Sheet f;
+        QMimeData data;
+        const QString plan = f.folder.filePath("lab.trainyard.json");
+        QVERIFY(QFile::copy(WindowFixture::samplePath("mixed-lab"), plan));
+        data.setUrls({QUrl::fromLocalFile(plan)});
+        QDropEvent dropped(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&f.sheet(), &dropped);
+        QTRY_COMPARE(f.document.path(), plan);
+        QVERIFY(!f.isShown());
+    }
     void everyPairHasALinkWhoseFiguresCanBeTyped()
     {
         Sheet f;
