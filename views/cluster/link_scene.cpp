@@ -39,14 +39,9 @@ QString roundTrip(const WanLink &link)
 }
 
 /// The evaluation's own word for the limit, where it has one.
-template <class Use>
-std::optional<BindingLimit> evaluatedLimit(const Use &use)
+std::optional<BindingLimit> evaluatedLimit(const WanLinkUse &use)
 {
-    if constexpr (requires { use.usableUtilization; use.limitGbps; }) {
-        if (use.limitGbps > 0)
-            return BindingLimit{QString::fromLatin1(toString(use.limit)), use.limitGbps, use.usableUtilization};
-    }
-    return std::nullopt;
+    return use.limitGbps > 0 ? std::optional(BindingLimit{QString::fromLatin1(toString(use.limit)), use.limitGbps, use.usableUtilization}) : std::nullopt;
 }
 
 } // namespace
