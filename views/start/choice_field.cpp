@@ -114,7 +114,12 @@ void ChoiceField::showMatches(const QString &pattern)
     const bool isExact = !hits.empty() && hits.front().choice->label.compare(pattern.trimmed(), Qt::CaseInsensitive) == 0;
     if (!m_freePattern.isEmpty() && !pattern.trimmed().isEmpty() && !isExact)
         (new QListWidgetItem(m_freePattern.arg(pattern.trimmed()), m_list))->setData(kIdRole, QString());
-    m_list->setCurrentRow(m_list->count() ? 0 : -1);
+    const bool isNone = m_list->count() == 0;
+    if (isNone) {
+        auto *none = new QListWidgetItem(tr("Nothing matches “%1”").arg(pattern.trimmed()), m_list);
+        none->setFlags(Qt::NoItemFlags);
+    }
+    m_list->setCurrentRow(isNone ? -1 : 0);
     showList();
 }
 
@@ -198,7 +203,7 @@ void ChoiceField::placeList()
 void ChoiceField::take(int row)
 {
     const QListWidgetItem *item = m_list->item(row);
-    if (!item)
+    if (!item || !item->flags().testFlag(Qt::ItemIsEnabled))
         return;
     const QString id = item->data(kIdRole).toString(), typed = text().trimmed();
     hideList();
@@ -276,8 +281,10 @@ void ChoiceField::keyPressEvent(QKeyEvent *event)
 void ChoiceField::mousePressEvent(QMouseEvent *event)
 {
     QLineEdit::mousePressEvent(event);
-    if (!m_list->isVisible())
-        showAll();
+    if (m_list->isVisible())
+        return;
+    selectAll();                       // what is typed next takes the place of what stands there
+    showAll();
 }
 
 void ChoiceField::paintEvent(QPaintEvent *event)

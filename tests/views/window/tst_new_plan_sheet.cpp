@@ -171,6 +171,24 @@ private slots:
         QCOMPARE(field->text(), first);
         QVERIFY(!field->list().isVisible());
     }
+    void aClickTakesTheWholeFieldAndWhatMatchesNothingIsSaid()
+    {
+        Sheet f;
+        auto *gpu = named<ChoiceField>(f.sheet(), "GPU type of region 1");
+        QTest::mouseClick(gpu, Qt::LeftButton);
+        type("a100 80");
+        QCOMPARE(gpu->text(), QStringLiteral("a100 80"));
+        press(Qt::Key_Return);
+        QVERIFY2(gpu->text().contains("A100"), qPrintable(gpu->text()));
+        const QString taken = gpu->text();
+        QTest::mouseClick(gpu, Qt::LeftButton);
+        type("qqzz");
+        QVERIFY(gpu->list().isVisible());
+        QCOMPARE(gpu->list().count(), 1);
+        QVERIFY(gpu->list().item(0)->text().contains("qqzz"));
+        press(Qt::Key_Tab);
+        QCOMPARE(gpu->text(), taken);      // nothing was chosen
+    }
     void theNewestGpusLeadTheList()
     {
         Sheet f;
