@@ -298,6 +298,8 @@ private slots:
         const QString plan = f.folder.filePath("lab.trainyard.json");
         QVERIFY(QFile::copy(WindowFixture::samplePath("mixed-lab"), plan));
         data.setUrls({QUrl::fromLocalFile(plan)});
+        QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&f.sheet(), &enter);
         QDropEvent dropped(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(&f.sheet(), &dropped);
         QTRY_COMPARE(f.document.path(), plan);
