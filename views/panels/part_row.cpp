@@ -7,6 +7,8 @@
 
 #include <QGridLayout>
 
+#include <algorithm>
+
 namespace trainyard {
 
 PartRow::PartRow(int rank, QWidget *parent)
@@ -45,6 +47,9 @@ void PartRow::setPart(const RankedPart &part, std::optional<double> iterationNow
 {
     m_part = part;
     const QString label = QString::fromStdString(part.part.label);
+    // What is bought is read before where: the names of the ends are cut first.
+    const qsizetype amount = std::max(label.lastIndexOf(QStringLiteral(" +")), label.lastIndexOf(QStringLiteral(" −")));
+    m_name->setLead(int(std::max<qsizetype>(0, amount)));
     m_name->setText(label);
     const EffectText text = effectText(part.effect);
     m_change->setText(text.text);

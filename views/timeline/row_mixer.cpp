@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kFade = 0.82;         // of what a filter or the critical path puts back
 constexpr std::uint32_t kSpansPerColumn = 6;   // at least, where shares are shown
-constexpr std::uint32_t kMostPerPixel = 16;    // spans; of more, a mixed colour costs a third of what shares do
+constexpr std::uint32_t kMostPerPixel = 8;    // spans; of more, a mixed colour costs a third of what shares do
 constexpr int kLeastPixels = 2, kMostPixels = 6;   // of such a column
 constexpr int kTellApart = 3;          // pixels from which bars get a gap
 
