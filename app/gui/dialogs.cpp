@@ -2,6 +2,7 @@
 #include "app/gui/dialogs.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QIcon>
@@ -23,6 +24,18 @@ QString planFilter()
     return tr("Trainyard plans (*.trainyard.json *.json);;All files (*)");
 }
 
+/// Where a file was chosen last; a dialog that has no better place begins there.
+QString &lastFolder()
+{
+    static QString folder;
+    return folder;
+}
+
+QString placeFor(const QString &folder)
+{
+    return QDir(folder) == QDir::home() && !lastFolder().isEmpty() ? lastFolder() : folder;
+}
+
 /// A file dialog that lies on the screen whole, also where that is small or scaled; empty where it was cancelled.
 QString chosenFile(QFileDialog &dialog)
 {
@@ -32,12 +45,15 @@ QString chosenFile(QFileDialog &dialog)
         dialog.setMaximumSize(room);
         dialog.resize(dialog.sizeHint().expandedTo(QSize(720, 480)).boundedTo(room));
     }
-    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+    const QString chosen = dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+    if (!chosen.isEmpty())
+        lastFolder() = QFileInfo(chosen).absolutePath();
+    return chosen;
 }
 
 QString fileToOpen(QWidget *parent, const QString &title, const QString &folder, const QString &filter)
 {
-    QFileDialog dialog(parent, title, folder, filter);
+    QFileDialog dialog(parent, title, placeFor(folder), filter);
     dialog.setFileMode(QFileDialog::ExistingFile);
     return chosenFile(dialog);
 }
@@ -45,7 +61,7 @@ QString fileToOpen(QWidget *parent, const QString &title, const QString &folder,
 QString nameToSave(QWidget *parent, const QString &title, const QString &suggestion, const QString &filter)
 {
     const QFileInfo file(suggestion);
-    QFileDialog dialog(parent, title, file.absolutePath(), filter);
+    QFileDialog dialog(parent, title, placeFor(file.absolutePath()), filter);
     dialog.setAcceptMode(QFileDialog::AcceptSave);
     dialog.selectFile(file.fileName());
     return chosenFile(dialog);

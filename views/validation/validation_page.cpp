@@ -21,6 +21,8 @@
 
 #include <utility>
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -148,8 +150,10 @@ void ValidationPage::showResult(const ValidatedRowsPtr &result)
     m_leftOut->setTable(result ? leftOutTable(*result) : TextRows());
     scatter->setRows(result, rows->filter());
     rows->setRows(result);
-    const auto outcomes = result ? result->validation.gates.size() : 0;
-    m_upper->setTitle(gates, outcomes > 0 ? tr("Gates (%1)").arg(outcomes) : tr("Gates"));
+    // Gates are demanded, aims are not: the header counts the first.
+    const auto outcomes = result ? qsizetype(result->validation.gates.size()) : 0;
+    const auto aims = result ? std::ranges::count_if(result->validation.gates, [](const GateOutcome &o) { return o.gate.isAim; }) : 0;
+    m_upper->setTitle(gates, outcomes == 0 ? tr("Gates") : aims == 0 ? tr("Gates (%1)").arg(outcomes) : tr("Gates (%1), aims (%2)").arg(outcomes - aims).arg(aims));
     m_lower->setTitle(leftOut, m_leftOut->rowCount() > 0 ? tr("Left out (%1)").arg(m_leftOut->rowCount()) : tr("Left out"));
     showState();
 }
