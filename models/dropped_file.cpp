@@ -8,6 +8,9 @@
 
 #include <initializer_list>
 
+#include <QMimeData>
+#include <QUrl>
+
 namespace trainyard {
 
 FileKind kindOf(const QByteArray &content)
@@ -29,6 +32,12 @@ FileKind kindOf(const QByteArray &content)
             return FileKind::ModelConfig;
     }
     return FileKind::Unknown;
+}
+
+QString droppedFile(const QMimeData *data)
+{
+    const QList<QUrl> urls = data->urls();
+    return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
 }
 
 } // namespace trainyard

@@ -2,6 +2,7 @@
 #include "models/edit_history.h"
 
 #include "core/evaluate/evaluate.h"
+#include "models/effects.h"
 #include "models/plan_command.h"
 #include "models/text/format.h"
 
@@ -18,8 +19,7 @@ PlanFigures figuresOf(const Evaluation &evaluation)
     figures.feasible = evaluation.feasible();
     if (metrics.memory) {
         figures.fits = metrics.memory->fits;
-        const auto fullest = std::ranges::find(metrics.memory->perStage, metrics.memory->fullestStage, &StageMemory::stage);
-        figures.memoryBytes = double(fullest != metrics.memory->perStage.end() ? fullest->device : metrics.memory->peak);
+        figures.memoryBytes = fullestBytes(*metrics.memory);
     }
     return figures;
 }

@@ -33,12 +33,6 @@ std::optional<double> busyShare(const Metrics &metrics)
     return metrics.gpuUtilizationWithFill ? metrics.gpuUtilizationWithFill : metrics.gpuUtilization;
 }
 
-double fullestBytes(const MemoryMetrics &memory)
-{
-    const auto fullest = std::ranges::find(memory.perStage, memory.fullestStage, &StageMemory::stage);
-    return double(fullest != memory.perStage.end() ? fullest->device : memory.peak);
-}
-
 Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
 {
     const std::optional<double> now = before ? before->metrics.iterationTime : std::nullopt;
@@ -87,6 +81,12 @@ void rank(EffectTable &table, const Alternative &part, const Effect &effect)
 }
 
 } // namespace
+
+double fullestBytes(const MemoryMetrics &memory)
+{
+    const auto fullest = std::ranges::find(memory.perStage, memory.fullestStage, &StageMemory::stage);
+    return double(fullest != memory.perStage.end() ? fullest->device : memory.peak);
+}
 
 const Effect *EffectTable::effectOf(const Plan &fixed) const
 {

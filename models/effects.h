@@ -99,4 +99,7 @@ private:
     std::jthread m_thread;                 // last: it uses everything above
 };
 
+/// What the fullest GPU holds, bytes.
+[[nodiscard]] double fullestBytes(const MemoryMetrics &memory);
+
 } // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include "core/plan/plan_io.h"
 #include "models/plan_store.h"
+#include "models/text/format.h"
 
 #include <QDir>
 #include <QFile>
@@ -125,7 +126,7 @@ QString describe(const RecoveredPlan &recovered)
     const QString when = QLocale().toString(recovered.when, QLocale::ShortFormat);
     const QString what = name.isEmpty() ? QObject::tr("A plan") : QObject::tr("“%1”").arg(name);
     const qsizetype edits = unsavedEdits(work).size();
-    const QString changes = edits == 1 ? QObject::tr("1 unsaved edit") : edits > 1 ? QObject::tr("%1 unsaved edits").arg(edits) : QObject::tr("unsaved changes");
+    const QString changes = edits > 0 ? countOf(edits, QObject::tr("unsaved edit"), QObject::tr("unsaved edits")) : QObject::tr("unsaved changes");
     return QObject::tr("%1 was open with %2 of %3 when Trainyard ended unexpectedly.").arg(what, changes, when);
 }
 

@@ -40,12 +40,6 @@ std::vector<Choice> modelChoices(const Catalogue &catalogue)
     return choices;
 }
 
-QString droppedFile(const QMimeData *data)
-{
-    const QList<QUrl> urls = data->urls();
-    return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
-}
-
 } // namespace
 
 NewPlanSheet::NewPlanSheet(const Catalogue &catalogue, QWidget *parent)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/main_window.h"
 
+#include "models/dropped_file.h"
 #include "models/sample_plans.h"
 #include "views/cluster/cluster_map.h"
 #include "views/commands/command_palette.h"
@@ -45,12 +46,6 @@ namespace {
 // Logical pixels. A screen of 1920 × 1080 at scale 2 has 960 × 540 of them; the desktop draws a title above the window.
 constexpr QSize kLeast(960, 500), kFirst(1440, 900), kFrame(0, 36);
 constexpr std::array kThemeNames{"system", "light", "dark", "high-contrast"};
-
-QString droppedFile(const QMimeData *data)
-{
-    const QList<QUrl> urls = data->urls();
-    return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
-}
 
 } // namespace
 

@@ -66,6 +66,20 @@ private slots:
                 QVERIFY2(paints.of(panel) == 1, qPrintable(QStringLiteral("%1: %2 times").arg(QString::fromLatin1(panel->metaObject()->className())).arg(paints.of(panel))));
         }
     }
+    void theTimelineTakesAnEvaluationOnce()
+    {
+        WindowFixture f;
+        TimelineView &timeline = *f.window.workbench().timeline;
+        timeline.selectSpan(5);
+        QSignalSpy told(&timeline, &TimelineView::spanSelected);   // once for each evaluation that it lays out
+        for (int edit = 1; edit <= 3; ++edit) {
+            Plan next = *f.document.plan();
+            next.cluster.wanLinks[0].rttMs += 5;
+            f.document.apply(std::make_shared<const Plan>(next), "Slower");
+            f.settle();
+            QCOMPARE(int(told.count()), edit);
+        }
+    }
     void dropOfWhatWasTriedIsNotEvaluatedAgain()
     {
         WindowFixture f;
