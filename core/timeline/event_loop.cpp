@@ -9,14 +9,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
+#include <numeric>
+#include <tuple>
 
 namespace trainyard {
 
 namespace {
 
-constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+constexpr Nanoseconds kNever = Instants::kNever;
 constexpr std::size_t kInstantsPerStopCheck = 1024;
 
 class EventLoop {
@@ -66,6 +66,7 @@ private:
         m_work.last.assign(resources, kNoSpan);
         m_work.isBusy.assign(resources, 0);
         m_order.reset();
+        rankTies();
         m_work.ownArrivals.clear();
         m_work.ended.clear();
         m_work.candidates.clear();
@@ -86,6 +87,26 @@ private:
         if (!m_graph.partner.empty())   // whether a task has ended is asked of those that have not
             std::ranges::fill(m_timeline.end, kNever);
     }
+
+    void rankTies()
+    {
+        std::vector<std::uint32_t> order(m_graph.resources.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::ranges::sort(order, {}, [&](std::uint32_t r) {
+            const Track &t = m_graph.resources[r].track;
+            return std::tuple(t.pipelineClass, t.stage, t.stream, t.toStage, t.first);
+        });
+        m_work.tieRank.resize(order.size());
+        for (std::uint32_t i = 0; i < order.size(); ++i)
+            m_work.tieRank[order[i]] = i;
+    }
+
+    void arriveAt(Instants &arrivals, Nanoseconds time, std::uint32_t task)
+    {
+        const auto microBatch = static_cast<std::uint64_t>(m_graph.microBatch[task] + 1);
+        arrivals.push(time, microBatch << 32 | m_work.tieRank[m_graph.resource[task]], task);
+    }
+    void freeAt(Nanoseconds time, std::uint32_t resource) { m_work.freed.push(time, m_work.tieRank[resource], resource); }
 
     void findSuccessors(std::size_t tasks)
     {
@@ -118,9 +139,7 @@ private:
         if (chooses || isOpen(task)) {
             m_timeline.start[task] = start = std::max(start, m_now);
             const bool isOwn = cause != kNoSpan && m_graph.resource[cause] == on && m_order.knowsItsOwn(on);
-            auto &arrivals = isOwn ? m_work.ownArrivals : m_work.arrivals;
-            arrivals.emplace_back(start, task);
-            std::ranges::push_heap(arrivals, std::greater{});
+            arriveAt(isOwn ? m_work.ownArrivals : m_work.arrivals, start, task);
         } else {
             end(task, start + durationOf(task));
         }
@@ -158,22 +177,10 @@ private:
 
     [[nodiscard]] Nanoseconds nextInstant() const
     {
-        Nanoseconds next = kNever;
-        if (!m_work.arrivals.empty())
-            next = m_work.arrivals.front().first;
-        if (!m_work.freed.empty())
-            next = std::min(next, m_work.freed.front().first);
+        Nanoseconds next = std::min(m_work.arrivals.next(), m_work.freed.next());
         for (const auto &flow : m_work.active)
             next = std::min(next, flow.end);
         return next;
-    }
-
-    static std::uint32_t popFirst(std::vector<SimulationWorkspace::TimedIndex> &heap)
-    {
-        const std::uint32_t index = heap.front().second;
-        std::ranges::pop_heap(heap, std::greater{});
-        heap.pop_back();
-        return index;
     }
 
     /// Completions of this instant, then the choices of the resources that they free, among what had arrived before. Those
@@ -190,10 +197,10 @@ private:
             if (const std::uint32_t on = m_graph.resource[task]; m_order.decides(on))
                 becomeFree(on);
         }
-        while (!m_work.freed.empty() && m_work.freed.front().first <= m_now)
-            becomeFree(popFirst(m_work.freed));
-        while (!m_work.ownArrivals.empty() && m_work.ownArrivals.front().first <= m_now)
-            m_order.arrive(popFirst(m_work.ownArrivals));
+        while (m_work.freed.next() <= m_now)
+            becomeFree(m_work.freed.pop());
+        while (m_work.ownArrivals.next() <= m_now)
+            m_order.arrive(m_work.ownArrivals.pop());
         choose(m_work.candidates);
     }
 
@@ -221,8 +228,7 @@ private:
             m_timeline.moved.assign(m_graph.taskCount(), 1);
         m_timeline.moved[store] = std::clamp(1 - left / static_cast<double>(std::max<Nanoseconds>(1, durationOf(store))), 0.0, 1.0);
         finish(static_cast<std::size_t>(active - m_work.active.begin()));
-        m_work.freed.emplace_back(m_now, m_graph.resource[store]);   // chooses in another round of this instant
-        std::ranges::push_heap(m_work.freed, std::greater{});
+        freeAt(m_now, m_graph.resource[store]);   // chooses in another round of this instant
     }
 
     void becomeFree(std::uint32_t resource)
@@ -239,8 +245,8 @@ private:
     /// Arrivals of this instant, then the choices of the resources still free.
     void arrive()
     {
-        while (!m_work.arrivals.empty() && m_work.arrivals.front().first <= m_now) {
-            const std::uint32_t task = popFirst(m_work.arrivals), on = m_graph.resource[task];
+        while (m_work.arrivals.next() <= m_now) {
+            const std::uint32_t task = m_work.arrivals.pop(), on = m_graph.resource[task];
             if (!m_order.decides(on)) {
                 begin(task);
                 continue;
@@ -289,8 +295,7 @@ private:
     void begin(std::uint32_t task)
     {
         if (isMoot(task)) {
-            m_work.freed.emplace_back(m_now, m_graph.resource[task]);
-            std::ranges::push_heap(m_work.freed, std::greater{});
+            freeAt(m_now, m_graph.resource[task]);
             return end(task, m_now);
         }
         if (isOpen(task)) {
@@ -300,8 +305,7 @@ private:
             return;
         }
         const Nanoseconds until = m_now + durationOf(task);
-        m_work.freed.emplace_back(until, m_graph.resource[task]);
-        std::ranges::push_heap(m_work.freed, std::greater{});
+        freeAt(until, m_graph.resource[task]);
         end(task, until);
     }
 

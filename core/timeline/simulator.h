@@ -4,10 +4,12 @@
 // (start = max(previous on the resource, predecessors + lag)): no queue, no allocation. Where links are shared or
 // resources decide while they run, an event loop with max-min fair rates runs instead; both give the same spans where both apply.
 // Events at one instant: completions, choices of the freed, arrivals, choices; when nothing more comes, choices of those that
-// give turns. Results are exact and repeatable.
+// give turns. Ties between resources go by micro-batch, cell member, stage and direction, never by the numbers of tasks, which
+// are the builder's business. Results are exact and repeatable.
 
 #include "core/base/error.h"
 #include "core/timeline/fair_share.h"
+#include "core/timeline/instants.h"
 #include "core/timeline/task_graph.h"
 
 #include <stop_token>
@@ -17,16 +19,16 @@ namespace trainyard {
 
 /// Buffers kept between simulations so that a drag step allocates nothing. One a thread.
 struct SimulationWorkspace {
-    using TimedIndex = std::pair<Nanoseconds, std::uint32_t>;
     // per resource
     std::vector<Nanoseconds> free;                 // when its last task so far ends
     std::vector<std::uint32_t> last;               // that task (event loop only)
+    std::vector<std::uint32_t> tieRank;            // its place among all by cell member, stage and direction (event loop only)
     std::vector<Nanoseconds> lags;                 // single pass: those of the graph behind one that never binds
     // event loop only
     std::vector<std::uint32_t> pending, successorBegin, successor, ended;
     std::vector<std::uint32_t> candidates, lastToChoose;   // resources that may take a task at this instant
-    std::vector<TimedIndex> arrivals, freed;       // heaps
-    std::vector<TimedIndex> ownArrivals;           // at resources that know their own results at once
+    Instants arrivals, freed;
+    Instants ownArrivals;                          // at resources that know their own results at once
     std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> queues;   // per resource: heaps by priority, task
     std::vector<std::uint8_t> isBusy;
     std::vector<std::uint32_t> head, nextForward, promoted;   // per resource with opportunistic forwards or work-conserving: tasks; promoted: has its turn for sure

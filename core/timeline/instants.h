@@ -1,0 +1,44 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tasks or resources to come, the earliest first. At one instant a tie decides that the builder's numbers have no part in.
+
+#include "core/base/units.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace trainyard {
+
+class Instants {
+public:
+    static constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+
+    void clear() { m_heap.clear(); }
+    void push(Nanoseconds time, std::uint64_t tie, std::uint32_t index)
+    {
+        m_heap.push_back({time, tie, index});
+        std::ranges::push_heap(m_heap, std::greater{});
+    }
+    [[nodiscard]] Nanoseconds next() const { return m_heap.empty() ? kNever : m_heap.front().time; }
+    std::uint32_t pop()
+    {
+        const std::uint32_t index = m_heap.front().index;
+        std::ranges::pop_heap(m_heap, std::greater{});
+        m_heap.pop_back();
+        return index;
+    }
+
+private:
+    struct At {
+        Nanoseconds time;
+        std::uint64_t tie;
+        std::uint32_t index;       // of equal ties: on one resource numbers are its order
+        auto operator<=>(const At &) const = default;
+    };
+    std::vector<At> m_heap;
+};
+
+} // namespace trainyard
