@@ -14,9 +14,32 @@ namespace trainyard::test {
 
 inline constexpr unsigned kRandomPlans = 3000;
 
-class RandomValidPlan {
+/// As the standard library draws: which numbers it makes of a seed is its own affair.
+class StandardDraws {
 public:
-    explicit RandomValidPlan(unsigned seed) : m_random(seed) {}
+    explicit StandardDraws(unsigned seed) : m_random(seed) {}
+    int whole(int low, int high) { return std::uniform_int_distribution(low, high)(m_random); }
+    double real(double low, double high) { return std::uniform_real_distribution(low, high)(m_random); }
+
+private:
+    std::mt19937 m_random;
+};
+
+/// The same numbers of a seed everywhere, for plans whose evaluations are kept.
+class PortableDraws {
+public:
+    explicit PortableDraws(unsigned seed) : m_random(seed) {}
+    int whole(int low, int high) { return low + int(m_random() % unsigned(high - low + 1)); }
+    double real(double low, double high) { return low + (high - low) * (double(m_random()) * 0x1p-32); }
+
+private:
+    std::mt19937 m_random;
+};
+
+template <class Draws>
+class RandomPlanBy {
+public:
+    explicit RandomPlanBy(unsigned seed) : m_draws(seed) {}
 
     Plan plan()
     {
@@ -37,8 +60,8 @@ public:
     }
 
 private:
-    int whole(int low, int high) { return std::uniform_int_distribution(low, high)(m_random); }
-    double real(double low, double high) { return std::uniform_real_distribution(low, high)(m_random); }
+    int whole(int low, int high) { return m_draws.whole(low, high); }
+    double real(double low, double high) { return m_draws.real(low, high); }
     bool chance(int percent) { return whole(1, 100) <= percent; }
     template <class T>
     T one(std::initializer_list<T> values) { return values.begin()[whole(0, int(values.size()) - 1)]; }
@@ -194,9 +217,11 @@ private:
         p.bubbleFill.arrivals = static_cast<Arrivals>(whole(0, 2));
     }
 
-    std::mt19937 m_random;
+    Draws m_draws;
     int m_data = 1;
 };
+
+using RandomValidPlan = RandomPlanBy<StandardDraws>;
 
 inline PlanPtr randomValidPlan(unsigned seed)
 {
