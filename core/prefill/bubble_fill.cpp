@@ -55,6 +55,8 @@ void appendTrack(Timeline &timeline, const AdmissionWindows &location, const Spa
     timeline.trackOf.resize(count, std::uint32_t(timeline.tracks.size()));
     if (!timeline.origin.empty())
         timeline.origin.resize(count, kNoSpan);
+    if (!timeline.moved.empty())
+        timeline.moved.resize(count, 1);
     timeline.tracks.push_back({.stream = Stream::Prefill, .pipelineClass = location.pipelineClass, .stage = location.stage, .first = first,
                                .last = std::uint32_t(count)});
     timeline.fingerprint = 0;

@@ -129,6 +129,23 @@ private slots:
         QCOMPARE(timeline.fingerprint, std::uint64_t(0));
     }
 
+    /// Spans that come after the simulation are spans in every array: none is shorter where stores of activations ended early.
+    void everySpanIsInEveryArray()
+    {
+        Plan plan = filled(50);
+        plan.memory.activationOffload = ActivationOffload::Ssd;
+        plan.memory.offloadFraction = 1;
+        for (Datacenter &datacenter : plan.cluster.datacenters)
+            for (Pool &pool : datacenter.pools)
+                pool.ssd = Ssd{.writeGBps = 0.5, .readGBps = 50};
+        const auto evaluation = evaluated(plan);
+        const Timeline &t = evaluation->timeline;
+        QVERIFY(std::ranges::any_of(t.tracks, [](const Track &track) { return track.stream == Stream::Prefill && track.first < track.last; }));
+        QVERIFY(std::ranges::any_of(t.moved, [](double share) { return share < 1; }));
+        for (const std::size_t size : {t.end.size(), t.kind.size(), t.microBatch.size(), t.chunk.size(), t.cause.size(), t.trackOf.size(), t.moved.size()})
+            QCOMPARE(size, t.spanCount());
+    }
+
     void theNumbersAddUp()
     {
         const auto evaluation = evaluated(acrossTwo(50));
