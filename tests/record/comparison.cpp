@@ -87,6 +87,7 @@ public:
             [&](const std::string &key, const RowRecord *a, const RowRecord *b) { compareRows(key, a, b); });
         forEachPair(before.curves, after.curves,
             [&](const std::string &key, const CurveRecord *a, const CurveRecord *b) { compareCurves(key, a, b); });
+        m_comparison.otherOrders += before.order != after.order && before.rows == after.rows;
         return std::move(m_found);
     }
 
@@ -101,6 +102,12 @@ private:
             m_found.push_back(text("row ", key, ": ", rowText(*a, *b)));
         else if (!m_tolerance.holds(a->moved, b->moved))
             m_found.push_back(text("row ", key, ": what its spans moved, ", a->moved, ", became ", b->moved));
+        else if (a->origins != b->origins)
+            m_found.push_back(text("row ", key, ": its ", a->spans, " transfers carry what other spans made"));
+        else if (a->causes != b->causes && !m_tolerance.ofCauses)
+            m_found.push_back(text("row ", key, ": other spans set the starts of some of its ", a->spans));
+        else
+            m_comparison.otherCauses += a->causes != b->causes;
     }
 
     void compareCurves(const std::string &key, const CurveRecord *a, const CurveRecord *b)
@@ -208,6 +215,10 @@ void writeComparison(std::ostream &out, const Comparison &comparison, std::size_
     out << (comparison.plans.empty() ? "no difference" : text(comparison.plans.size(), " differ"));
     if (comparison.roundedCurves > 0)
         out << "; " << comparison.roundedCurves << " curves differ by rounded bytes";
+    if (comparison.otherCauses > 0)
+        out << "; in " << comparison.otherCauses << " rows other spans set starts (--causes names them)";
+    if (comparison.otherOrders > 0)
+        out << "; the rows of " << comparison.otherOrders << " plans come in another order";
     out << '\n';
 }
 

@@ -9,6 +9,7 @@
 namespace trainyard::record {
 
 struct Tolerance {
+    bool ofCauses = true; // false: other causes are a difference
     double relative = 1e-9;
     double absolute = 1e-12; // of what is the difference of large numbers: a picosecond, no byte
     [[nodiscard]] bool holds(double before, double after) const;
@@ -24,7 +25,10 @@ struct Comparison {
     std::vector<std::string> missing, added; // plans of the first record alone, of the second alone
     std::size_t compared = 0; // plans in both
     std::size_t rows = 0, spans = 0, figures = 0, curves = 0; // of them, before
+    // No differences, for two predecessors may end at one instant and rows may be listed in any order, but worth a look
     std::size_t roundedCurves = 0; // equal to the tolerance, not to the byte
+    std::size_t otherCauses = 0; // rows in which other spans set the starts
+    std::size_t otherOrders = 0; // plans whose rows come in another order
     /// Whether every plan of both says the same. A plan that is in one alone breaks nothing: records of parts can be
     /// compared.
     [[nodiscard]] bool agrees() const { return plans.empty() && compared > 0; }

@@ -2,8 +2,8 @@
 // Writes what the core answers to many plans, and says what differs between two such records: tests/record/README.md.
 //
 //   evaluation-record write FILE [--only TEXT] [--every N] [--random N] [--source FOLDER]
-//   evaluation-record compare BEFORE AFTER [--plans N] [--most N] [--tolerance X]
-//   evaluation-record show NAME [--plan] [--source FOLDER]
+//   evaluation-record compare BEFORE AFTER [--plans N] [--most N] [--tolerance X] [--causes]
+//   evaluation-record show NAME [--plan] [--causes] [--source FOLDER]
 #include "core/base/output_file.h"
 #include "core/plan/plan_io.h"
 #include "tests/record/comparison.h"
@@ -24,8 +24,8 @@ constexpr int kAgrees = 0, kDiffers = 1, kBadUsage = 2;
 
 constexpr const char *kUsage = R"(usage:
   evaluation-record write FILE [--only TEXT] [--every N] [--random N] [--source FOLDER]
-  evaluation-record compare BEFORE AFTER [--plans N] [--most N] [--tolerance X]
-  evaluation-record show NAME [--plan] [--source FOLDER]
+  evaluation-record compare BEFORE AFTER [--plans N] [--most N] [--tolerance X] [--causes]
+  evaluation-record show NAME [--plan] [--causes] [--source FOLDER]
 TEXT is a part of a plan's name: sample/, row/megatron, random/0017. FOLDER is the repository, for its samples.
 )";
 
@@ -34,7 +34,7 @@ struct Arguments {
     std::string only, source = TRAINYARD_SOURCE_DIR;
     std::size_t every = 1, random = kRandomPlans, plans = 20, most = 10;
     Tolerance tolerance;
-    bool asksForPlan = false;
+    bool asksForPlan = false, asksForCauses = false;
 };
 
 bool isWhole(const std::string &text)
@@ -71,6 +71,8 @@ bool read(int argc, char **argv, Arguments &arguments)
         const std::string argument = argv[i];
         if (argument == "--plan")
             arguments.asksForPlan = true;
+        else if (argument == "--causes")
+            arguments.asksForCauses = true;
         else if (!argument.starts_with("--"))
             arguments.names.push_back(argument);
         else if (i + 1 == argc || !setOption(arguments, argument, argv[++i]))
@@ -134,7 +136,9 @@ int compare(const Arguments &arguments)
             return kBadUsage;
         }
     }
-    const Comparison comparison = compared(*before, *after, arguments.tolerance);
+    Tolerance tolerance = arguments.tolerance;
+    tolerance.ofCauses = !arguments.asksForCauses;
+    const Comparison comparison = compared(*before, *after, tolerance);
     writeComparison(std::cout, comparison, arguments.plans, arguments.most);
     return comparison.agrees() ? kAgrees : kDiffers;
 }
@@ -154,7 +158,7 @@ int show(const Arguments &arguments)
         EvaluationWorkspace workspace;
         const auto evaluation = evaluate(plan, builtinCatalogue(), workspace, {}, { .offerFixes = false });
         if (evaluation) {
-            writeText(std::cout, named.name, **evaluation);
+            writeText(std::cout, named.name, **evaluation, arguments.asksForCauses);
         } else {
             for (const Error &error : evaluation.error())
                 std::cout << toString(error) << '\n';

@@ -30,45 +30,113 @@ struct Span {
     std::int64_t microBatch = 0, chunk = 0, pairedMicroBatch = 0, pairedChunk = 0;
     Nanoseconds start = 0, end = 0;
     double moved = 1;
-    const char *name = "";
-    auto key() const { return std::tie(work, microBatch, chunk, pairedMicroBatch, pairedChunk, start, end, moved); }
+    std::uint64_t origin = 0, cause = 0; // hashes of what identifies those spans; 0 where there is none
+    std::uint32_t number = 0; // of the timeline, in no hash
+    auto key() const
+    {
+        return std::tie(work, microBatch, chunk, pairedMicroBatch, pairedChunk, start, end, moved, origin, cause);
+    }
 };
 
-/// Every span under the name of its row, those that do the same one after the other in order of start.
-std::map<std::string, std::vector<Span>> spansByRow(const Timeline &timeline)
-{
-    std::map<std::string, std::vector<Span>> rows;
-    std::array<std::uint64_t, kWorkKindCount> works {};
-    for (int kind = 0; kind < kWorkKindCount; ++kind)
-        works[std::size_t(kind)] = hashOf(toString(WorkKind(kind)));
-    for (const Track &track : timeline.tracks) {
-        if (track.first == track.last)
-            continue;
+using SpansByRow = std::map<std::string, std::vector<Span>>;
+
+/// A timeline as spans that are known by what they do.
+class TimelineReader {
+public:
+    explicit TimelineReader(const Timeline &timeline)
+        : m_timeline(timeline)
+    {
+        for (int kind = 0; kind < kWorkKindCount; ++kind)
+            m_works[std::size_t(kind)] = hashOf(toString(WorkKind(kind)));
+        for (const Track &track : timeline.tracks) {
+            m_rows.push_back(rowName(track));
+            m_rowHashes.push_back(hashOf(m_rows.back()));
+        }
+    }
+
+    /// Those that do the same one after the other in order of start.
+    [[nodiscard]] SpansByRow spansByRow() const
+    {
+        SpansByRow rows;
+        for (std::size_t t = 0; t < m_rows.size(); ++t) {
+            const Track &track = m_timeline.tracks[t];
+            for (std::uint32_t s = track.first; s < track.last; ++s)
+                rows[m_rows[t]].push_back(span(s));
+        }
+        for (auto &[row, spans] : rows)
+            std::ranges::sort(spans, {}, &Span::key);
+        return rows;
+    }
+
+    /// Of the rows that show something.
+    [[nodiscard]] std::uint64_t order() const
+    {
+        std::uint64_t order = kEmptyHash;
+        for (std::size_t t = 0; t < m_rows.size(); ++t)
+            if (m_timeline.tracks[t].first != m_timeline.tracks[t].last)
+                order = mixed(order, m_rowHashes[t]);
+        return order;
+    }
+
+    [[nodiscard]] std::string work(std::uint32_t s) const
+    {
+        return std::string(toString(m_timeline.kind[s])) + " of " + std::to_string(m_timeline.microBatch[s]) + "."
+            + std::to_string(m_timeline.chunk[s]);
+    }
+    /// For people: what set its start.
+    [[nodiscard]] std::string cause(std::uint32_t s) const
+    {
+        const std::uint32_t cause = m_timeline.cause[s];
+        return cause == kNoSpan ? "nothing" : work(cause) + " on " + m_rows[m_timeline.trackOf[cause]];
+    }
+
+private:
+    static std::string rowName(const Track &track)
+    {
         std::string row = std::string(toString(track.stream)) + " of class " + std::to_string(track.pipelineClass)
             + " stage " + std::to_string(track.stage);
         if (track.toStage >= 0)
             row += " to " + std::to_string(track.toStage);
         if (track.wanLink >= 0)
             row += " over link " + std::to_string(track.wanLink);
-        std::vector<Span> &spans = rows[row];
-        for (std::uint32_t s = track.first; s < track.last; ++s) {
-            Span span { works[std::size_t(timeline.kind[s])], timeline.microBatch[s], timeline.chunk[s] };
-            if (timeline.kind[s] == WorkKind::ForwardBackward && !timeline.pairedMicroBatch.empty()) {
-                span.pairedMicroBatch = timeline.pairedMicroBatch[s];
-                span.pairedChunk = timeline.pairedChunk[s];
-            }
-            span.start = timeline.start[s];
-            span.end = timeline.end[s];
-            span.moved =
-                s < timeline.moved.size() ? timeline.moved[s] : 1; // what came after the simulation moves nothing
-            span.name = toString(timeline.kind[s]);
-            spans.push_back(span);
-        }
+        return row;
     }
-    for (auto &[row, spans] : rows)
-        std::ranges::sort(spans, {}, &Span::key);
-    return rows;
-}
+
+    [[nodiscard]] std::uint64_t identity(const std::vector<std::uint32_t> &numbers, std::uint32_t s) const
+    {
+        const std::uint32_t other = s < numbers.size() ? numbers[s] : kNoSpan;
+        if (other == kNoSpan)
+            return 0;
+        std::uint64_t hash =
+            mixed(m_rowHashes[m_timeline.trackOf[other]], m_works[std::size_t(m_timeline.kind[other])]);
+        for (const std::int64_t word : { std::int64_t(m_timeline.microBatch[other]),
+                 std::int64_t(m_timeline.chunk[other]), m_timeline.start[other] })
+            hash = mixed(hash, std::uint64_t(word));
+        return hash;
+    }
+
+    [[nodiscard]] Span span(std::uint32_t s) const
+    {
+        const Timeline &t = m_timeline;
+        Span span { m_works[std::size_t(t.kind[s])], t.microBatch[s], t.chunk[s] };
+        if (t.kind[s] == WorkKind::ForwardBackward && !t.pairedMicroBatch.empty()) {
+            span.pairedMicroBatch = t.pairedMicroBatch[s];
+            span.pairedChunk = t.pairedChunk[s];
+        }
+        span.start = t.start[s];
+        span.end = t.end[s];
+        span.moved = s < t.moved.size() ? t.moved[s] : 1; // what came after the simulation moves nothing
+        span.origin = identity(t.origin, s);
+        span.cause = identity(t.cause, s);
+        span.number = s;
+        return span;
+    }
+
+    const Timeline &m_timeline;
+    std::array<std::uint64_t, kWorkKindCount> m_works {};
+    std::vector<std::string> m_rows; // by track
+    std::vector<std::uint64_t> m_rowHashes;
+};
 
 RowRecord rowRecord(const std::vector<Span> &spans)
 {
@@ -80,6 +148,8 @@ RowRecord rowRecord(const std::vector<Span> &spans)
         for (const std::int64_t word :
             { span.microBatch, span.chunk, span.pairedMicroBatch, span.pairedChunk, span.start, span.end })
             row.hash = mixed(row.hash, std::uint64_t(word));
+        row.origins = mixed(row.origins, span.origin);
+        row.causes = mixed(row.causes, span.cause);
         row.starts += std::uint64_t(span.start);
         row.ends += std::uint64_t(span.end);
         row.lastEnd = std::max(row.lastEnd, span.end);
@@ -217,7 +287,9 @@ PlanRecord recordOf(const std::string &name, const Evaluation &evaluation, const
     addUnprinted(record, evaluation);
     if (quick)
         addQuick(record, *quick);
-    for (const auto &[row, spans] : spansByRow(evaluation.timeline))
+    const TimelineReader timeline(evaluation.timeline);
+    record.order = timeline.order();
+    for (const auto &[row, spans] : timeline.spansByRow())
         record.rows[row] = rowRecord(spans);
     forEachCurve(
         evaluation, [&](const std::string &curve, const Steps &steps) { record.curves[curve] = curveRecord(steps); });
@@ -245,7 +317,7 @@ PlanRecord recordOf(const std::string &name, const PlanPtr &plan, EvaluationWork
     return record;
 }
 
-void writeText(std::ostream &out, const std::string &name, const Evaluation &evaluation)
+void writeText(std::ostream &out, const std::string &name, const Evaluation &evaluation, bool withCauses)
 {
     const PlanRecord record = recordOf(name, evaluation);
     out.precision(std::numeric_limits<double>::max_digits10);
@@ -254,15 +326,18 @@ void writeText(std::ostream &out, const std::string &name, const Evaluation &eva
         out << place << ": " << text << '\n';
     for (const auto &[place, value] : record.figures)
         out << place << " = " << value << '\n';
-    for (const auto &[row, spans] : spansByRow(evaluation.timeline)) {
+    const TimelineReader timeline(evaluation.timeline);
+    for (const auto &[row, spans] : timeline.spansByRow()) {
         out << "spans: " << row << '\n';
         for (const Span &span : spans) {
-            out << "  " << span.name << " of " << span.microBatch << '.' << span.chunk;
+            out << "  " << timeline.work(span.number);
             if (span.pairedMicroBatch || span.pairedChunk)
                 out << " and " << span.pairedMicroBatch << '.' << span.pairedChunk;
             out << " from " << span.start << " to " << span.end;
             if (span.moved != 1)
                 out << ", moved " << span.moved;
+            if (withCauses)
+                out << ", after " << timeline.cause(span.number);
             out << '\n';
         }
     }

@@ -19,6 +19,6 @@ namespace trainyard::record {
 
 /// Figures, labels, every span of every row and every point of the curves; rows in the order of their names, spans in
 /// that of what they do, so that two texts differ where the evaluations do.
-void writeText(std::ostream &out, const std::string &name, const Evaluation &evaluation);
+void writeText(std::ostream &out, const std::string &name, const Evaluation &evaluation, bool withCauses = false);
 
 } // namespace trainyard::record

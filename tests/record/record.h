@@ -34,6 +34,8 @@ inline constexpr std::uint64_t kEmptyHash = 0x9e3779b97f4a7c15u;
 struct RowRecord { // of the spans of one row of the timeline
     std::uint64_t spans = 0;
     std::uint64_t hash = kEmptyHash;
+    std::uint64_t origins = kEmptyHash; // the spans whose results its transfers carry
+    std::uint64_t causes = kEmptyHash; // the spans that set its starts; of several that end at once it is any one
     // What a difference is told by; sums of nanoseconds, modulo 2^64
     std::uint64_t starts = 0, ends = 0;
     Nanoseconds lastEnd = 0;
@@ -53,6 +55,7 @@ struct CurveRecord { // bytes over time as a function: of an instant counts what
 struct PlanRecord {
     std::string name; // "sample/…", "row/<source>/<row>", "random/<number>"
     std::uint64_t plan = 0; // hash of the plan's file: records of different plans say nothing
+    std::uint64_t order = kEmptyHash; // of the rows, from the first to the last
     std::map<std::string, std::string> texts; // labels, problems, whole nanoseconds
     std::map<std::string, double> figures;
     std::map<std::string, RowRecord> rows;

@@ -2,9 +2,10 @@
 // The file: one fact a line, its first character says which. Names come once, in the order of their numbers.
 //
 //   n NAME                                            names number 0, 1, 2 …
-//   p NAME HASH                                       a plan; what follows is its own
+//   p NAME HASH ORDER                                 a plan; what follows is its own
 //   t NUMBER TEXT        f NUMBER VALUE
-//   r NUMBER SPANS HASH STARTS ENDS LAST MOVED        c NUMBER POINTS TIMES BYTES FIGURES…
+//   r NUMBER SPANS HASH ORIGINS CAUSES STARTS ENDS LAST MOVED
+//   c NUMBER POINTS TIMES BYTES FIGURES…
 #include "tests/record/record.h"
 
 #include <algorithm>
@@ -81,9 +82,12 @@ public:
             m_names.emplace_back(fields[1]);
             return true;
         }
-        if (kind == 'p' && fields.size() == 3) {
+        if (kind == 'p' && fields.size() == 4) {
             Numbers numbers(fields.subspan(2));
-            m_record.push_back({ .name = std::string(fields[1]), .plan = numbers.next<std::uint64_t>() });
+            PlanRecord &plan = m_record.emplace_back();
+            plan.name = fields[1];
+            plan.plan = numbers.next<std::uint64_t>();
+            plan.order = numbers.next<std::uint64_t>();
             return numbers.isGood();
         }
         if (m_record.empty() || fields.size() < 3)
@@ -107,8 +111,8 @@ private:
             break;
         case 'r': {
             RowRecord &row = plan.rows[name];
-            for (std::uint64_t RowRecord::*word :
-                { &RowRecord::spans, &RowRecord::hash, &RowRecord::starts, &RowRecord::ends })
+            for (std::uint64_t RowRecord::*word : { &RowRecord::spans, &RowRecord::hash, &RowRecord::origins,
+                     &RowRecord::causes, &RowRecord::starts, &RowRecord::ends })
                 row.*word = numbers.next<std::uint64_t>();
             row.lastEnd = numbers.next<Nanoseconds>();
             row.moved = numbers.next<double>();
@@ -158,7 +162,7 @@ std::size_t RecordWriter::number(const std::string &name)
 
 void RecordWriter::add(const PlanRecord &plan)
 {
-    m_out << "p\t" << plan.name << '\t' << plan.plan << '\n';
+    m_out << "p\t" << plan.name << '\t' << plan.plan << '\t' << plan.order << '\n';
     const auto begin = [this](char kind, const std::string &name) {
         const std::size_t numbered = number(name); // writes a line of its own
         m_out << kind << '\t' << numbered;
@@ -173,8 +177,8 @@ void RecordWriter::add(const PlanRecord &plan)
     }
     for (const auto &[name, row] : plan.rows) {
         begin('r', name);
-        m_out << '\t' << row.spans << '\t' << row.hash << '\t' << row.starts << '\t' << row.ends << '\t' << row.lastEnd
-              << '\t' << digits(row.moved) << '\n';
+        m_out << '\t' << row.spans << '\t' << row.hash << '\t' << row.origins << '\t' << row.causes << '\t'
+              << row.starts << '\t' << row.ends << '\t' << row.lastEnd << '\t' << digits(row.moved) << '\n';
     }
     for (const auto &[name, curve] : plan.curves) {
         begin('c', name);

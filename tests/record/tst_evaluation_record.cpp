@@ -67,6 +67,17 @@ Timeline numberedBackwards(Timeline timeline)
     reorder(timeline.kind, order);
     reorder(timeline.microBatch, order);
     reorder(timeline.chunk, order);
+    reorder(timeline.cause, order);
+    reorder(timeline.origin, order);
+    std::vector<std::uint32_t> next(order.size());
+    for (std::uint32_t s = 0; s < order.size(); ++s)
+        next[order[s]] = s;
+    for (std::vector<std::uint32_t> *spans : { &timeline.cause, &timeline.origin })
+        for (std::uint32_t &span : *spans)
+            span = span == kNoSpan ? kNoSpan : next[span];
+    for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t)
+        for (std::uint32_t s = timeline.tracks[t].first; s < timeline.tracks[t].last; ++s)
+            timeline.trackOf[s] = t;
     return timeline;
 }
 
@@ -115,11 +126,11 @@ private slots:
                                       << "line 1";
         QTest::newRow("a figure of no plan") << "evaluation record 1\nn\tmfu\nf\t0\t1\n"
                                              << "line 3";
-        QTest::newRow("a figure of no name") << "evaluation record 1\np\tplan\t1\nf\t0\t1\n"
+        QTest::newRow("a figure of no name") << "evaluation record 1\np\tplan\t1\t2\nf\t0\t1\n"
                                              << "line 3";
-        QTest::newRow("a figure that is none") << "evaluation record 1\np\tplan\t1\nn\tmfu\nf\t0\tmuch\n"
+        QTest::newRow("a figure that is none") << "evaluation record 1\np\tplan\t1\t2\nn\tmfu\nf\t0\tmuch\n"
                                                << "line 4";
-        QTest::newRow("half a row") << "evaluation record 1\np\tplan\t1\nn\trow\nr\t0\t1\t2\n"
+        QTest::newRow("half a row") << "evaluation record 1\np\tplan\t1\t2\nn\trow\nr\t0\t1\t2\n"
                                     << "line 4";
     }
 
@@ -173,7 +184,36 @@ private slots:
         Evaluation renumbered = *evaluation;
         renumbered.timeline = numberedBackwards(evaluation->timeline);
         QVERIFY(renumbered.timeline.start != evaluation->timeline.start);
-        QVERIFY(difference(*evaluation, renumbered).agrees());
+        const Comparison comparison = difference(*evaluation, renumbered);
+        QVERIFY(comparison.agrees());
+        QCOMPARE(comparison.otherCauses, std::size_t(0));
+        QCOMPARE(comparison.otherOrders, std::size_t(1)); // said, and no difference
+    }
+
+    void anotherCauseIsCountedAndADifferenceWhereAskedFor()
+    {
+        const EvaluationPtr evaluation = threeDatacenters();
+        Evaluation other = *evaluation;
+        const std::size_t caused = std::size_t(std::ranges::find_if(other.timeline.cause, [](std::uint32_t cause) {
+            return cause != kNoSpan;
+        }) - other.timeline.cause.begin());
+        other.timeline.cause[caused] = kNoSpan;
+        const Comparison lenient = difference(*evaluation, other);
+        QVERIFY(lenient.agrees());
+        QCOMPARE(lenient.otherCauses, std::size_t(1));
+        QVERIFY(!compared({ recorded(*evaluation) }, { recorded(other) }, { .ofCauses = false }).agrees());
+    }
+
+    void aTransferThatCarriesAnotherResultIsFound()
+    {
+        const EvaluationPtr evaluation = threeDatacenters();
+        Evaluation other = *evaluation;
+        const auto carries =
+            std::ranges::find_if(other.timeline.origin, [](std::uint32_t origin) { return origin != kNoSpan; });
+        QVERIFY(carries != other.timeline.origin.end());
+        ++*carries;
+        QVERIFY(onlyDifference(difference(*evaluation, other))
+                    .endsWith(QLatin1String("transfers carry what other spans made")));
     }
 
     void aRowWithoutSpansIsNoDifference()
