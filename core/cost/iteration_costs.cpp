@@ -8,6 +8,7 @@
 #include "core/cost/wan_codec.h"
 #include "core/cost/wan_reduce.h"
 #include "core/cost/wan_traffic.h"
+#include "core/ladder/recompute.h"
 #include "core/memory/in_flight_room.h"
 #include "core/offload/offload_plan.h"
 #include "core/schedule/shard_exchange.h"
@@ -200,6 +201,24 @@ Expected<void> checkLength(const Workload &workload, const Costs &costs)
     return length.check();
 }
 
+/// Tells every operation what it does to its GPU's memory. A profile has none.
+void countMemory(const Workload &workload, Costs &costs)
+{
+    if (workload.plan->profile)
+        return;
+    costs.iteration.isRecomputing = recomputesAnything(*workload.plan);
+    for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
+        PipelineCosts &pipelines = costs.iteration.classes[c];
+        if (c > 0 && costs.offload.empty()) {
+            pipelines.memory = costs.iteration.classes.front().memory;
+            continue;
+        }
+        for (int stage = 0; stage < int(costs.stages[c].size()); ++stage)
+            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(workload, stage), costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)],
+                                                                        splitsBackward(pipelines.program)));
+    }
+}
+
 } // namespace
 
 double slowestHost(const Workload &workload)
@@ -298,6 +317,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
     planOffload(workload, coster, costs, stop);    // which runs the iteration
+    countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
     return costs;

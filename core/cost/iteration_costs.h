@@ -7,7 +7,7 @@
 #include "core/evaluate/evaluation.h"
 #include "core/offload/stage_offload.h"
 #include "core/placement/resolve.h"
-#include "core/timeline/pipeline_graph.h"
+#include "core/iteration/pipeline_graph.h"
 
 #include <stop_token>
 

@@ -54,7 +54,7 @@ struct Candidate {                 // one placement, run through cost, schedule 
     Layout layout;
     Costs costs;
     Timeline timeline;
-    OffloadedMemory offloaded;
+    LiveMemory live;
     std::vector<StageMemory> memory;
     bool canRun = true;            // its shape, GPUs and the nodes' main memory allow it
 };
@@ -159,10 +159,10 @@ private:
         if (!timeline)
             return std::unexpected(timeline.error());
         recordExecutedOrder(costs->iteration, *timeline);
-        OffloadedMemory offloaded = offloadedMemory(m_workload, *costs, *timeline);
-        std::vector<StageMemory> memory = stageMemory(m_workload, *costs, offloaded);
+        LiveMemory live = liveMemory(*costs, &*timeline, m_options.keepTimeline);
+        std::vector<StageMemory> memory = stageMemory(m_workload, *costs, live, &*timeline);
         const bool canRun = hasRunnableShape(m_workload) && fits(m_workload, memory);
-        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(offloaded), std::move(memory), canRun};
+        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(live), std::move(memory), canRun};
     }
 
     void fill(Evaluation &evaluation, Candidate candidate)
@@ -172,7 +172,7 @@ private:
         addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
         addCostMetrics(metrics, m_workload, m_catalogue);
         addConfidence(metrics, m_workload, m_catalogue);
-        addOffloadMetrics(metrics, m_workload, candidate.costs, candidate.offloaded);
+        addOffloadMetrics(metrics, m_workload, candidate.costs, candidate.live);
         if (m_options.keepTimeline)
             addMemoryCurves(evaluation, candidate);
         addMemoryMetrics(metrics, std::move(candidate.memory));
@@ -186,13 +186,9 @@ private:
             evaluation.timeline = std::move(candidate.timeline);
     }
 
-    void addMemoryCurves(Evaluation &evaluation, const Candidate &candidate) const
+    static void addMemoryCurves(Evaluation &evaluation, const Candidate &candidate)
     {
-        if (candidate.offloaded.empty()) {
-            evaluation.memoryCurves = memoryCurves(m_workload, candidate.costs, candidate.memory, candidate.timeline);
-            return;
-        }
-        OffloadCurves curves = memoryCurves(candidate.memory, candidate.offloaded);
+        MemoryCurves curves = memoryCurves(candidate.memory, candidate.live, candidate.timeline);
         evaluation.memoryCurves = std::move(curves.with);
         evaluation.memoryCurvesKept = std::move(curves.kept);
     }

@@ -15,7 +15,7 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
 void addWanMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const Timeline &timeline);
 void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages);
 /// What leaves the GPU, and what that asks of the drives; needs the time metrics. Nothing where activations stay.
-void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded);
+void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const LiveMemory &live);
 /// Rental, egress, energy and carbon; needs the time metrics.
 void addCostMetrics(Metrics &metrics, const Workload &workload, const Catalogue &catalogue);
 

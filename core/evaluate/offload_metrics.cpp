@@ -11,7 +11,7 @@ namespace trainyard {
 namespace {
 
 /// Bytes that one GPU of a stage writes to drives in an iteration, the class that writes most: activations and states.
-double writtenBy(const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded, int stage)
+double writtenBy(const Workload &workload, const Costs &costs, const std::vector<std::vector<LiveOverTime>> &offloaded, int stage)
 {
     double activations = 0, states = 0;
     if (workload.plan->memory.activationOffload == ActivationOffload::Ssd)
@@ -23,7 +23,7 @@ double writtenBy(const Workload &workload, const Costs &costs, const OffloadedMe
 }
 
 /// Of each pool, the node that writes most: bytes of an iteration.
-std::map<std::pair<int, int>, double> busiestNodes(const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded)
+std::map<std::pair<int, int>, double> busiestNodes(const Workload &workload, const Costs &costs, const std::vector<std::vector<LiveOverTime>> &offloaded)
 {
     std::map<std::tuple<int, int, int>, double> nodes;
     for (const GpuRun &run : workload.layout.runs) {
@@ -43,7 +43,7 @@ std::map<std::pair<int, int>, double> busiestNodes(const Workload &workload, con
 }
 
 /// Life of the drives that wear out first, and what the dearest cost for each GPU.
-void addDrives(OffloadMetrics &metrics, const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded, Seconds iteration)
+void addDrives(OffloadMetrics &metrics, const Workload &workload, const Costs &costs, const std::vector<std::vector<LiveOverTime>> &offloaded, Seconds iteration)
 {
     for (const auto &[at, bytes] : busiestNodes(workload, costs, offloaded)) {
         const Pool &pool = workload.pool({at.first, at.second});
@@ -77,8 +77,10 @@ void addFates(OffloadMetrics &metrics, const Costs &costs, std::size_t c, std::s
 
 } // namespace
 
-void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded)
+void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const LiveMemory &memoryOfOps)
 {
+    static const std::vector<std::vector<LiveOverTime>> kNothing;
+    const auto &offloaded = memoryOfOps.isFromSpans ? memoryOfOps.of : kNothing;
     const MemoryStrategy &memory = workload.plan->memory;
     const bool usesDrives = (memory.activationOffload == ActivationOffload::Ssd && !offloaded.empty()) || memory.optimizerOffload == OptimizerOffload::Ssd
         || memory.parameterOffload == ParameterOffload::Ssd;
@@ -98,10 +100,10 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
             if (const double could = stageOffload.offloadable + stageOffload.small; could > 0)
                 result.smallShare = std::max(result.smallShare, stageOffload.small / could);
             result.bytesDropped = std::max(result.bytesDropped, live.use.dropped);
-            result.mostOffloaded = std::max(result.mostOffloaded, std::int64_t(live.mostOffloaded));
-            if (live.peakWithout > highest) {
-                highest = live.peakWithout;
-                result.activationPeakReduction = 1 - live.peak / live.peakWithout;
+            result.mostOffloaded = std::max(result.mostOffloaded, std::int64_t(live.mostAway));
+            if (live.peakWhole > highest) {
+                highest = live.peakWhole;
+                result.activationPeakReduction = 1 - live.peak / live.peakWhole;
                 addFates(result, costs, c, stage);
             }
         }

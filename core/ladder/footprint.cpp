@@ -11,6 +11,7 @@
 #include "core/timeline/simulator.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace trainyard {
 
@@ -33,16 +34,17 @@ void addHost(Footprint &result, const Workload &workload, const std::vector<Stag
 Footprint placed(const Workload &workload, Costs costs, const std::stop_token &stop)
 {
     Footprint result{true, true};
-    OffloadedMemory offloaded;
+    std::optional<Timeline> ran;
     if (!costs.offload.empty()) {   // how much is away at the peak only the timeline knows
         const auto graph = buildPipelineGraph(costs.iteration);
         SimulationWorkspace simulation;
-        if (const auto timeline = graph ? simulate(*graph, simulation, stop) : Expected<Timeline>(std::unexpected(graph.error())); timeline) {
+        if (auto timeline = graph ? simulate(*graph, simulation, stop) : Expected<Timeline>(std::unexpected(graph.error())); timeline) {
             recordExecutedOrder(costs.iteration, *timeline);
-            offloaded = offloadedMemory(workload, costs, *timeline);
+            ran = std::move(*timeline);
         }
     }
-    const std::vector<StageMemory> stages = stageMemory(workload, costs, offloaded);
+    const Timeline *timeline = ran ? &*ran : nullptr;
+    const std::vector<StageMemory> stages = stageMemory(workload, costs, liveMemory(costs, timeline, false), timeline);
     for (const StageMemory &stage : stages) {
         result.fits = result.fits && stage.fits();
         const Footprint ofStage{true, stage.fits(), stage.device, stage.capacity};

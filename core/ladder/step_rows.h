@@ -4,7 +4,7 @@
 // can, the tasks end with the step's time by optimizer_step.h, or before. Pure functions; docs/model.md, "States off the GPU".
 
 #include "core/ladder/optimizer_step.h"
-#include "core/timeline/state_times.h"
+#include "core/iteration/state_times.h"
 
 namespace trainyard {
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/stage_memory.h"
 
-#include "core/ladder/recompute.h"
-#include "core/memory/replay.h"
 #include "core/memory/stage_states.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 namespace trainyard {
@@ -79,54 +76,85 @@ StageMemory memoryOf(const Workload &workload, int stage, const LiveBytes &live,
 
 } // namespace
 
-OffloadedMemory offloadedMemory(const Workload &workload, const Costs &costs, const Timeline &timeline)
+LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves)
 {
-    OffloadedMemory memory;
-    const bool recomputes = recomputesAnything(*workload.plan);
-    for (std::size_t c = 0; c < costs.offload.size(); ++c) {
-        auto &stages = memory.emplace_back();
-        for (std::size_t stage = 0; stage < costs.offload[c].size(); ++stage)
-            stages.push_back(liveOverTime(timeline, int(c), int(stage), costs.offload[c][stage], chunkMemory(workload, int(stage)),
-                                          costs.iteration.classes[c].program, recomputes));
+    LiveMemory result;
+    const std::vector<PipelineCosts> &classes = costs.iteration.classes;
+    const bool leaves = !costs.offload.empty();
+    result.isFromSpans = leaves && timeline;
+    for (std::size_t c = 0; c < classes.size() && !classes[c].memory.empty(); ++c) {
+        const PipelineCosts &pipelines = classes[c];
+        if (leaves && !timeline)
+            break;
+        if (c > 0 && !leaves && pipelines.program == classes.front().program) {
+            result.of.push_back(result.of.front());
+            continue;
+        }
+        auto &stages = result.of.emplace_back();
+        for (std::size_t stage = 0; stage < pipelines.memory.size(); ++stage)
+            stages.push_back(leaves ? liveOverTime(*timeline, int(c), int(stage), wantsCurves && c == 0)
+                                    : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));
     }
-    return memory;
+    for (std::size_t stage = 0; wantsCurves && timeline && !result.of.empty() && stage < result.of.front().size(); ++stage)
+        result.curves.push_back(leaves ? std::move(result.of.front()[stage]) : liveOverTime(*timeline, 0, int(stage), true));
+    for (std::size_t stage = 0; leaves && stage < result.curves.size(); ++stage) {
+        result.of.front()[stage] = result.curves[stage];
+        result.of.front()[stage].steps.clear();
+    }
+    return result;
 }
 
-std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded)
+std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, const LiveMemory &live, const Timeline *timeline)
 {
     std::vector<StageMemory> stages;
     if (workload.plan->profile)
         return stages;
-    const bool recomputes = recomputesAnything(*workload.plan);
     for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
-        const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
-        Fullest fullest;
-        const Program *program = nullptr;
-        const LiveOverTime *fullestLive = nullptr;
-        double mostOffloaded = 0;
-        for (const std::vector<LiveOverTime> &stagesOfClass : offloaded) {
-            const LiveOverTime &live = stagesOfClass[std::size_t(stage)];
-            mostOffloaded = std::max(mostOffloaded, live.mostOffloaded);
-            fullestLive = !fullestLive || live.peak > fullestLive->peak ? &live : fullestLive;
+        const auto at = std::size_t(stage);
+        std::size_t fullest = 0;
+        double mostAway = 0;
+        for (std::size_t c = 0; c < live.of.size(); ++c) {
+            fullest = live.of[c][at].peak > live.of[fullest][at].peak ? c : fullest;
+            mostAway = std::max(mostAway, live.of[c][at].mostAway);
         }
-        for (const PipelineCosts &c : costs.iteration.classes) {
-            if (fullestLive)
-                break;
-            const Fullest moment = fullestMoment(c.program, stage, chunks, recomputes);
-            if (program && moment.total <= fullest.total)
-                continue;
-            fullest = moment;
-            program = &c.program;
-        }
-        const LiveBytes live = fullestLive ? fullestLive->fullest : program ? liveAt(fullest, *program, stage, chunks, recomputes) : LiveBytes{};
-        StageMemory memory = memoryOf(workload, stage, live, chunks);
-        memory.offloaded += wholeBytes(mostOffloaded);   // beside states that lie elsewhere
-        memory.capacity = workload.gpu(workload.layout.classes.front().locations[std::size_t(stage)]).memoryBytes;
+        LiveBytes parts;
+        const PipelineCosts &pipelines = costs.iteration.classes[fullest];
+        const OpMemory &memoryOfOps = *pipelines.memory[at];
+        if (!live.of.empty())
+            parts = live.isFromSpans ? fullestMoment(live.of[fullest][at], *timeline, int(fullest), stage, memoryOfOps)
+                                     : fullestMoment(live.of[fullest][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
+        StageMemory memory = memoryOf(workload, stage, parts, memoryOfOps.chunks());
+        memory.offloaded += wholeBytes(mostAway);   // beside states that lie elsewhere
+        memory.capacity = workload.gpu(workload.layout.classes.front().locations[at]).memoryBytes;
         for (const PipelineClass &c : workload.layout.classes)
-            memory.capacity = std::min(memory.capacity, workload.gpu(c.locations[std::size_t(stage)]).memoryBytes);
+            memory.capacity = std::min(memory.capacity, workload.gpu(c.locations[at]).memoryBytes);
         stages.push_back(std::move(memory));
     }
     return stages;
+}
+
+MemoryCurves memoryCurves(const std::vector<StageMemory> &stages, const LiveMemory &live, const Timeline &timeline)
+{
+    MemoryCurves curves;
+    for (std::size_t stage = 0; stage < std::min(stages.size(), live.curves.size()); ++stage) {
+        const LiveOverTime &curve = live.curves[stage];
+        double peak = curve.peak;  // the stage's figure is that of its fullest class
+        for (std::size_t c = 1; c < live.of.size(); ++c)
+            peak = std::max(peak, live.of[c][stage].peak);
+        const std::int64_t base = stages[stage].device - wholeBytes(peak);
+        const auto fill = [&](std::vector<Evaluation::MemoryStep> &steps, double LiveOverTime::Step::*bytes) {
+            steps.reserve(curve.steps.size() + 1);
+            for (const LiveOverTime::Step &step : curve.steps)
+                if (const std::int64_t whole = base + wholeBytes(step.*bytes); steps.empty() || steps.back().bytes != whole)
+                    steps.push_back({step.time, whole});
+            if (!live.isFromSpans && !steps.empty())
+                steps.push_back({timeline.duration, steps.back().bytes});
+        };
+        fill(curves.with.emplace_back(), &LiveOverTime::Step::gpu);
+        if (live.isFromSpans)
+            fill(curves.kept.emplace_back(), &LiveOverTime::Step::whole);
+    }
+    return curves;
 }
 
 } // namespace trainyard

@@ -5,24 +5,26 @@
 
 #include "core/cost/iteration_costs.h"
 #include "core/evaluate/evaluation.h"
-#include "core/memory/offload_replay.h"
+#include "core/memory/memory_walk.h"
 
 namespace trainyard {
 
-/// [class][stage] of an iteration whose activations leave the GPU; empty where they stay.
-using OffloadedMemory = std::vector<std::vector<LiveOverTime>>;
-[[nodiscard]] OffloadedMemory offloadedMemory(const Workload &workload, const Costs &costs, const Timeline &timeline);
+/// What the micro-batches of each class of pipelines hold on a GPU of each stage.
+struct LiveMemory {
+    std::vector<std::vector<LiveOverTime>> of;   // [class][stage]; empty for a profile, which has no parameters
+    std::vector<LiveOverTime> curves;            // [stage] of the first class, with steps; empty where nobody asked
+    bool isFromSpans = false;                    // counted from spans, not from orders of work
+};
+/// Where activations leave only the timeline knows what is away when; else the order of work tells. `timeline`: nullptr where nothing
+/// has run, or nothing leaves.
+[[nodiscard]] LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves);
 
-/// Memory of every stage, as the fullest class of pipelines has it. Empty for a profile, which has no parameters.
-[[nodiscard]] std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, const OffloadedMemory &offloaded);
+/// Memory of every stage, as the fullest class of pipelines has it. Empty for a profile.
+[[nodiscard]] std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, const LiveMemory &live, const Timeline *timeline);
 
-/// Memory of each stage of the first class over the iteration, from the spans of the timeline. Its highest point is the
-/// stage's device bytes where that class is the fullest.
-[[nodiscard]] std::vector<std::vector<Evaluation::MemoryStep>> memoryCurves(const Workload &workload, const Costs &costs,
-                                                                            const std::vector<StageMemory> &stages, const Timeline &timeline);
-
-/// The same where activations leave: with that, and as if they stayed.
-struct OffloadCurves { std::vector<std::vector<Evaluation::MemoryStep>> with, kept; };
-[[nodiscard]] OffloadCurves memoryCurves(const std::vector<StageMemory> &stages, const OffloadedMemory &offloaded);
+/// Memory of each stage of the first class over the iteration, with what leaves and as if it stayed. The highest point is the stage's
+/// device bytes where that class is the fullest.
+struct MemoryCurves { std::vector<std::vector<Evaluation::MemoryStep>> with, kept; };
+[[nodiscard]] MemoryCurves memoryCurves(const std::vector<StageMemory> &stages, const LiveMemory &live, const Timeline &timeline);
 
 } // namespace trainyard

@@ -2,8 +2,7 @@
 #include "core/offload/automatic_amount.h"
 
 #include "core/ladder/recompute.h"
-#include "core/memory/chunk_memory.h"
-#include "core/memory/offload_replay.h"
+#include "core/memory/memory_walk.h"
 #include "core/offload/segments.h"
 #include "core/timeline/simulator.h"
 
@@ -138,28 +137,27 @@ private:
         return cut;
     }
 
-    bool rehearsed(const StageScript &script, const Cut &cut, Timeline *timeline = nullptr)
+    bool rehearsed(const StageScript &script, const Cut &cut)
     {
-        RehearsalRule rule = m_rule;
-        rule.keepsTimeline = timeline != nullptr;
-        Rehearsal rehearsal = rehearse(script, cut.segments, rule);
+        const Rehearsal rehearsal = rehearse(script, cut.segments, m_rule);
         m_owner.m_tasks += rehearsal.tasks;
-        if (timeline)
-            *timeline = std::move(rehearsal.timeline);
         return !rehearsal.isLate;
     }
 
     double peakOf(std::size_t leaving)
     {
         const Cut cut = cutFor(leaving, m_stage.store);
-        Timeline timeline;
-        if (!rehearsed(beginning(), cut, &timeline))
+        const OpMemory memory(m_chunks, &cut.bytes, m_whole.splitsBackward);
+        RehearsalRule rule = m_rule;
+        rule.memory = &memory;
+        rule.kept = KeptWhole(m_pipeline.program, m_stage.stage, recomputesAnything(*m_owner.m_work.plan));
+        const Rehearsal rehearsal = rehearse(beginning(), cut.segments, rule);
+        m_owner.m_tasks += rehearsal.tasks;
+        if (rehearsal.isLate)
             return 0;
-        m_owner.m_tasks += 2 * timeline.spanCount();   // the replay
-        for (Track &track : timeline.tracks)
-            track.stage = m_stage.stage;
-        const LiveOverTime live = liveOverTime(timeline, 0, m_stage.stage, cut.bytes, m_chunks, m_pipeline.program, recomputesAnything(*m_owner.m_work.plan));
-        m_kept = std::max(m_kept, live.peakWithout);
+        m_owner.m_tasks += 2 * rehearsal.timeline.spanCount();   // the walk
+        const LiveOverTime live = liveOverTime(rehearsal.timeline, 0, 0, false);
+        m_kept = std::max(m_kept, live.peakWhole);
         return live.peak;
     }
 

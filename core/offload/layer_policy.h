@@ -7,7 +7,7 @@
 #include "core/offload/modules.h"
 #include "core/offload/stage_offload.h"
 #include "core/schedule/program.h"
-#include "core/timeline/offload_times.h"
+#include "core/iteration/offload_times.h"
 
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 // share a node or a switch are flows on one link. Plain values.
 
 #include "core/placement/resolve.h"
-#include "core/timeline/offload_times.h"
+#include "core/iteration/offload_times.h"
 
 #include <vector>
 

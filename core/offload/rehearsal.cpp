@@ -31,7 +31,7 @@ public:
         Rehearsal result;
         result.tasks = m_tasks.size() + 2 * m_stores.size();
         result.isLate = !play();
-        if (!result.isLate && m_rule.keepsTimeline)
+        if (!result.isLate && m_rule.memory)
             result.timeline = timeline();
         return result;
     }
@@ -42,9 +42,10 @@ private:
         const ScriptedOp *op = nullptr, *paired = nullptr;   // paired: the forward of a pair
         Nanoseconds time = 0, ready = 0, due = kNever, allowed = 0, end = 0;
         std::uint32_t load = kNone;   // that it waits for
+        std::uint32_t effect = 0;     // on memory
     };
     struct Placed { const ScriptedOp *op; std::uint32_t task, last; bool isCut; };
-    struct Store { std::uint32_t segment, made; const ScriptedOp *op; Nanoseconds time, start = 0, end = kNever; bool isDropped = false; };
+    struct Store { std::uint32_t segment, made; const ScriptedOp *op; Nanoseconds time, start = 0, end = kNever; bool isDropped = false, isVoid = false; };
     struct Load { std::uint32_t store, turn = kNone; bool atBegin = false; Nanoseconds gradient = 0, time = 0, start = 0, end = 0; };
     struct Stored { std::uint32_t first = 0, count = 0; };
 
@@ -52,10 +53,18 @@ private:
     [[nodiscard]] const std::vector<OffloadSegment> &segmentsOf(const Op &op) const { return m_segments[std::size_t(op.chunk)]; }
     [[nodiscard]] bool recomputes(const Op &op) const { return op.recomputes && m_script.times[std::size_t(op.chunk)].recompute > 0; }
 
-    void add(WorkKind kind, const ScriptedOp &op, Nanoseconds time, const ScriptedOp *paired = nullptr)
+    void add(WorkKind kind, const ScriptedOp &op, Nanoseconds time, std::uint32_t effect, const ScriptedOp *paired = nullptr)
     {
         m_tasks.push_back({kind, &op, paired, time});
+        m_tasks.back().effect = effect;
     }
+    // Effects on memory, where it is counted
+    [[nodiscard]] std::uint32_t effectOf(const Op &op, OpWork work) const { return m_rule.memory ? m_rule.memory->op(op.chunk, work) : 0; }
+    [[nodiscard]] std::uint32_t effectOf(const Op &op, std::size_t segment, SegmentWork work) const
+    {
+        return m_rule.memory ? m_rule.memory->segment(op.chunk, segment, work) : 0;
+    }
+    [[nodiscard]] bool isWhole(const Op &op) const { return m_rule.kept && m_rule.kept->isWhole(op); }
 
     void number()
     {
@@ -71,10 +80,12 @@ private:
             const bool cutKind = op.kind == OpKind::Forward || op.kind == OpKind::InputGrad || op.kind == OpKind::Recompute
                 || (op.kind == OpKind::Backward && !m_script.splitsBackward);
             const bool isCut = cutKind && !forward && !segmentsOf(op).empty();
+            const bool wasWhole = isWhole(op);
+            const OpWork work = m_rule.kept ? m_rule.kept->workOf(op) : OpWork::Forward;
             if (isCut)
-                addSegments(scripted);
+                addSegments(scripted, wasWhole);
             else
-                addWhole(scripted, forward);
+                addWhole(scripted, forward, work);
             const auto end = std::uint32_t(m_tasks.size());
             if (end > first) {
                 m_tasks[first].ready = scripted.ready;
@@ -88,7 +99,7 @@ private:
         }
     }
 
-    void addWhole(const ScriptedOp &scripted, const ScriptedOp *forward)
+    void addWhole(const ScriptedOp &scripted, const ScriptedOp *forward, OpWork work)
     {
         const Op &op = scripted.op;
         const Nanoseconds recompute = m_script.times[std::size_t(op.chunk)].recompute;
@@ -96,24 +107,27 @@ private:
             return;
         const bool makesAnew = recomputes(op);
         if (makesAnew)
-            add(WorkKind::Recompute, scripted, recompute);
-        add(forward ? WorkKind::ForwardBackward : WorkKind(op.kind), scripted, scripted.due - scripted.ready - (makesAnew ? recompute : 0), forward);
+            add(WorkKind::Recompute, scripted, recompute, effectOf(op, op.kind == OpKind::InputGrad ? OpWork::RecomputeInput : OpWork::RecomputeWithin));
+        const std::uint32_t effect = forward && m_rule.memory ? m_rule.memory->pair(forward->op.chunk, isWhole(forward->op), op.chunk, isWhole(op)) : effectOf(op, work);
+        add(forward ? WorkKind::ForwardBackward : WorkKind(op.kind), scripted, scripted.due - scripted.ready - (makesAnew ? recompute : 0), effect, forward);
     }
 
-    void addSegments(const ScriptedOp &scripted)
+    void addSegments(const ScriptedOp &scripted, bool isKeptWhole)
     {
         const Op &op = scripted.op;
         const auto &segments = segmentsOf(op);
-        if (op.kind == OpKind::Forward) {
-            for (const OffloadSegment &segment : segments)
-                add(WorkKind::Forward, scripted, segment.forward);
-            return;
-        }
-        for (std::size_t k = segments.size(); k-- > 0;) {
-            if (segments[k].recompute > 0 && (op.kind == OpKind::Recompute || recomputes(op)))
-                add(WorkKind::Recompute, scripted, segments[k].recompute);
+        const std::size_t first = m_tasks.size();
+        for (std::size_t k = 0; op.kind == OpKind::Forward && k < segments.size(); ++k)
+            add(WorkKind::Forward, scripted, segments[k].forward, effectOf(op, k, isKeptWhole ? SegmentWork::ForwardWhole : SegmentWork::Forward));
+        for (std::size_t k = segments.size(); op.kind != OpKind::Forward && k-- > 0;) {
+            const bool makesAnew = segments[k].recompute > 0 && (op.kind == OpKind::Recompute || recomputes(op));
+            const bool begins = op.kind == OpKind::Recompute && !isKeptWhole && m_tasks.size() == first;
+            if (makesAnew)
+                add(WorkKind::Recompute, scripted, segments[k].recompute,
+                    effectOf(op, k, op.kind != OpKind::Recompute ? SegmentWork::RecomputeWithin : begins ? SegmentWork::Recompute : SegmentWork::RecomputeRest));
             if (op.kind != OpKind::Recompute)
-                add(WorkKind(op.kind), scripted, segments[k].backward);
+                add(WorkKind(op.kind), scripted, segments[k].backward,
+                    effectOf(op, k, isKeptWhole ? SegmentWork::BackwardWhole : makesAnew ? SegmentWork::BackwardAnew : SegmentWork::Backward));
         }
     }
 
@@ -271,7 +285,8 @@ private:
             asked = std::max(asked, m_tasks[load.turn].end - (load.atBegin ? m_tasks[load.turn].time : 0));
         load.start = load.end = std::max(asked, m_loadsFree);
         storeUntil(load.start);
-        if (store.end <= load.start)
+        store.isVoid = store.end > load.start;
+        if (!store.isVoid)
             load.end += load.time;
         else if (store.end == kNever)  // not begun
             store.isDropped = true;
@@ -295,22 +310,32 @@ private:
         }
     }
 
-    void addSpan(Timeline &t, WorkKind kind, const Op &op, Nanoseconds start, Nanoseconds end, const ScriptedOp *paired = nullptr) const
+    void addSpan(Timeline &t, WorkKind kind, std::uint32_t taskClass, const Op &op, Nanoseconds start, Nanoseconds end, bool isVoid) const
     {
-        const Op &first = paired ? paired->op : op;
         t.kind.push_back(kind);
-        t.microBatch.push_back(first.microBatch);
-        t.chunk.push_back(std::uint16_t(first.chunk));
-        t.pairedMicroBatch.push_back(op.microBatch);
-        t.pairedChunk.push_back(std::uint16_t(op.chunk));
+        t.taskClass.push_back(taskClass);
+        t.microBatch.push_back(op.microBatch);
+        t.chunk.push_back(std::uint16_t(op.chunk));
         t.start.push_back(start);
         t.end.push_back(end);
         t.trackOf.push_back(std::uint32_t(t.tracks.size()));
+        t.isVoid.push_back(isVoid ? 1 : 0);
     }
 
+    /// Classes: the effects on memory, then a store and a load of each segment.
     [[nodiscard]] Timeline timeline() const
     {
         Timeline t;
+        for (std::uint32_t effect = 0; effect < m_rule.memory->effects(); ++effect)
+            m_rule.memory->tell(t.classes.emplace_back(), effect);
+        std::vector<std::uint32_t> firstMove;
+        for (const std::vector<OffloadSegment> &segments : m_segments) {
+            firstMove.push_back(std::uint32_t(t.classes.size()));
+            for (const OffloadSegment &segment : segments)
+                for (const bool isStore : {true, false})
+                    t.classes.push_back({isStore ? WorkKind::OffloadStore : WorkKind::OffloadLoad, kNoSpan, segment.bytes, OpMemory::moved(segment.bytes, isStore)});
+        }
+        const auto moveOf = [&](const Store &store) { return firstMove[std::size_t(store.op->op.chunk)] + 2 * store.segment; };
         std::uint32_t first = 0;
         const auto close = [&](Stream stream) {
             const auto last = std::uint32_t(t.spanCount());
@@ -318,13 +343,15 @@ private:
             first = last;
         };
         for (const Task &task : m_tasks)
-            addSpan(t, task.kind, task.op->op, task.end - task.time, task.end, task.paired);
+            addSpan(t, task.kind, task.effect, task.paired ? task.paired->op : task.op->op, task.end - task.time, task.end, false);
         close(Stream::Compute);
         for (const Store &store : m_stores)
-            addSpan(t, WorkKind::OffloadStore, store.op->op, store.start, store.end);
+            addSpan(t, WorkKind::OffloadStore, moveOf(store), store.op->op, store.start, store.end, store.isVoid || store.isDropped);
         close(Stream::Store);
-        for (const Load &load : m_loads)
-            addSpan(t, WorkKind::OffloadLoad, m_stores[load.store].op->op, load.start, load.end);
+        for (const Load &load : m_loads) {
+            const Store &store = m_stores[load.store];
+            addSpan(t, WorkKind::OffloadLoad, moveOf(store) + 1, store.op->op, load.start, load.end, store.isVoid);
+        }
         close(Stream::Load);
         return t;
     }

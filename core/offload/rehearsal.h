@@ -5,8 +5,10 @@
 // nothing changes for any other stage, and the iteration takes exactly as long. Queues as in the engine
 // (timeline/pipeline_class_offload): one of stores, one of loads, first come first served. Pure functions.
 
+#include "core/memory/op_memory.h"
 #include "core/offload/stage_script.h"
 
+#include <optional>
 #include <vector>
 
 namespace trainyard {
@@ -20,7 +22,9 @@ struct Rehearsal {
 struct RehearsalRule {
     int ahead = 1;
     double tolerance = 1e-3;
-    bool keepsTimeline = false;
+    /// What the operations hold, to keep a timeline that memory can be counted from; nullptr: it is not kept.
+    const OpMemory *memory = nullptr;
+    std::optional<KeptWhole> kept;    // of the stage, where there is `memory`
 };
 
 /// `segments`: of each chunk, with times of moves at the rates that the stage can count on.

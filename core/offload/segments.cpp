@@ -75,7 +75,7 @@ std::vector<OffloadSegment> segmentsOf(const std::vector<OffloadPiece> &pieces, 
     std::vector<OffloadSegment> segments;
     for (const OffloadPiece &piece : pieces)
         segments.push_back({forwards.next(piece.forward), recomputes.next(piece.recompute), backwards.next(piece.backward),
-                            moveTime(piece.bytes.offloaded, path.storeCap), moveTime(piece.bytes.offloaded, path.loadCap), piece.isLast, piece.group});
+                            moveTime(piece.bytes.offloaded, path.storeCap), moveTime(piece.bytes.offloaded, path.loadCap), piece.isLast, piece.group, -1, piece.bytes.offloaded});
     for (int k = 1, before = -1, last = -1; rule.waitsForBuffers && k < int(segments.size()); ++k) {
         if (segments[std::size_t(k - 1)].store <= 0)
             continue;

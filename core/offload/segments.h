@@ -5,7 +5,7 @@
 
 #include "core/offload/modules.h"
 #include "core/offload/stage_offload.h"
-#include "core/timeline/pipeline_graph.h"
+#include "core/iteration/pipeline_graph.h"
 
 namespace trainyard {
 

@@ -3,7 +3,7 @@
 // What each stage did and when in an iteration that keeps every activation: the timetable that a stage which offloads must
 // keep to. Pure functions.
 
-#include "core/timeline/pipeline_graph.h"
+#include "core/iteration/pipeline_graph.h"
 #include "core/timeline/timeline.h"
 
 #include <vector>

@@ -7,71 +7,46 @@ namespace trainyard {
 
 namespace {
 
-void book(StageTime &stage, WorkKind kind, Nanoseconds time)
+using Times = std::array<Nanoseconds, kTimeUseCount>;
+
+Nanoseconds &of(Times &times, TimeUse use)
 {
-    switch (kind) {
-    case WorkKind::Forward:
-    case WorkKind::Backward:
-    case WorkKind::InputGrad:
-    case WorkKind::WeightGrad:
-    case WorkKind::Recompute:
-    case WorkKind::ForwardBackward:
-    case WorkKind::Collective: stage.compute += time; break;
-    case WorkKind::PipelineTransfer: stage.pipeline += time; break;
-    case WorkKind::WanTransfer: stage.wan += time; break;
-    case WorkKind::GradientReduce:
-    case WorkKind::ParameterGather: stage.reduce += time; break;
-    case WorkKind::Optimizer: stage.optimizer += time; break;
-    case WorkKind::Overhead: stage.overhead += time; break;
-    case WorkKind::OffloadStore:
-    case WorkKind::OffloadLoad: stage.offload += time; break;
-    case WorkKind::Prefill: stage.bubble += time; break;
-    case WorkKind::GradientsToHost:   // on rows of their own, for which nothing waits
-    case WorkKind::StatesToHost:
-    case WorkKind::DriveRead:
-    case WorkKind::DriveWrite:
-    case WorkKind::CpuOptimizer:
-    case WorkKind::GpuOptimizer:
-    case WorkKind::StatesToGpu:
-    case WorkKind::WeightsToGpu: break;
-    }
+    return times[static_cast<std::size_t>(use)];
 }
 
 struct Wait {
-    WorkKind kind = WorkKind::Prefill;   // what the wait is booked to; Prefill: a bubble
-    Nanoseconds since = 0;               // from when on; before that it is a bubble
+    TimeUse use = TimeUse::Bubble;   // what the wait is booked to
+    Nanoseconds since = 0;           // from when on; before that it is a bubble
 };
 
 /// What a span on `track` waited for in the gap before it.
 Wait waitBefore(const Timeline &timeline, std::uint32_t span, std::uint32_t track)
 {
     std::uint32_t cause = timeline.cause[span];
-    // An exchange without duration (a gradient norm) passes on what it waited for itself.
-    while (cause != kNoSpan && timeline.kind[cause] == WorkKind::Collective && timeline.start[cause] == timeline.end[cause])
-        cause = timeline.cause[cause];
-    // The pieces of a cell's transfer are gathered for its sake.
-    while (cause != kNoSpan && timeline.kind[cause] == WorkKind::PipelineTransfer && timeline.cause[cause] != kNoSpan
-           && timeline.tracks[timeline.trackOf[cause]].stream == Stream::Copy)
+    // An exchange without duration (a gradient norm) passes on what it waited for itself; so do the pieces of a cell's transfer,
+    // which are gathered for its sake.
+    const auto passesOn = [&](std::uint32_t other) {
+        const Stream stream = timeline.tracks[timeline.trackOf[other]].stream;
+        return stream == Stream::Copy ? timeline.cause[other] != kNoSpan : stream == Stream::Collective && timeline.start[other] == timeline.end[other];
+    };
+    while (cause != kNoSpan && passesOn(cause))
         cause = timeline.cause[cause];
     if (cause == kNoSpan || timeline.trackOf[cause] == track)
-        return {WorkKind::Prefill, timeline.start[span]};
-    const WorkKind kind = timeline.kind[cause];
-    switch (kind) {
-    case WorkKind::WanTransfer: {
+        return {TimeUse::Bubble, timeline.start[span]};
+    const WorkTraits &traits = traitsOf(timeline.kind[cause]);
+    switch (traits.waitsSince) {
+    case WaitsSince::Origin: {
         const std::uint32_t origin = timeline.origin.empty() ? kNoSpan : timeline.origin[cause];
-        return {kind, origin == kNoSpan ? timeline.start[cause] : timeline.end[origin]};
+        return {traits.use, origin == kNoSpan ? timeline.start[cause] : timeline.end[origin]};
     }
-    case WorkKind::PipelineTransfer:
-    case WorkKind::GradientReduce:
-    case WorkKind::ParameterGather:
-    case WorkKind::OffloadStore:
-    case WorkKind::OffloadLoad: return {kind, timeline.start[cause]};
-    default: return {WorkKind::PipelineTransfer, timeline.end[cause]};   // the lag of a local boundary
+    case WaitsSince::Start: return {traits.use, timeline.start[cause]};
+    case WaitsSince::End: break;
     }
+    return {TimeUse::Pipeline, timeline.end[cause]};   // the lag of a local boundary
 }
 
 /// After the last span of a stage: what its collectives still do counts as theirs, the rest is a bubble.
-void bookRest(StageTime &stage, const Timeline &timeline, const Track &track, Nanoseconds from)
+void bookRest(Times &stage, const Timeline &timeline, const Track &track, Nanoseconds from)
 {
     Nanoseconds done = from;
     for (const Track &other : timeline.tracks) {
@@ -81,32 +56,33 @@ void bookRest(StageTime &stage, const Timeline &timeline, const Track &track, Na
             const Nanoseconds start = std::max(done, timeline.start[span]), end = timeline.end[span];
             if (end <= start)
                 continue;
-            stage.bubble += start - done;
-            book(stage, timeline.kind[span], end - start);
+            of(stage, TimeUse::Bubble) += start - done;
+            of(stage, traitsOf(timeline.kind[span]).use) += end - start;
             done = end;
         }
     }
-    stage.bubble += timeline.duration - done;
+    of(stage, TimeUse::Bubble) += timeline.duration - done;
 }
 
 StageTime stageTime(const Timeline &timeline, std::uint32_t trackIndex)
 {
     const Track &track = timeline.tracks[trackIndex];
-    StageTime stage;
+    Times stage{};
     Nanoseconds done = 0;
     for (std::uint32_t span = track.first; span < track.last; ++span) {
         const Nanoseconds start = timeline.start[span];
         if (start > done) {
             const Wait wait = waitBefore(timeline, span, trackIndex);
             const Nanoseconds since = std::clamp(wait.since, done, start);
-            stage.bubble += since - done;
-            book(stage, wait.kind, start - since);
+            of(stage, TimeUse::Bubble) += since - done;
+            of(stage, wait.use) += start - since;
         }
-        book(stage, timeline.kind[span], timeline.end[span] - start);
+        of(stage, traitsOf(timeline.kind[span]).use) += timeline.end[span] - start;
         done = timeline.end[span];
     }
     bookRest(stage, timeline, track, done);
-    return stage;
+    return {of(stage, TimeUse::Compute), of(stage, TimeUse::Bubble), of(stage, TimeUse::Wan), of(stage, TimeUse::Pipeline), of(stage, TimeUse::Reduce),
+            of(stage, TimeUse::Optimizer), of(stage, TimeUse::Overhead), of(stage, TimeUse::Offload)};
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "core/timeline/event_loop.h"
 
 #include "core/timeline/run_time_order.h"
+#include "core/timeline/shared_links.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,12 +18,13 @@ namespace trainyard {
 namespace {
 
 constexpr Nanoseconds kNever = Instants::kNever;
+constexpr std::uint32_t kFromStart = TaskGraph::kFromStart;
 constexpr std::size_t kInstantsPerStopCheck = 1024;
 
 class EventLoop {
 public:
     EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
-        : m_graph(graph), m_work(workspace), m_timeline(timeline), m_order(graph, workspace, timeline)
+        : m_graph(graph), m_table(graph.table), m_work(workspace), m_timeline(timeline), m_order(graph, workspace, timeline), m_links(graph.table, workspace)
     {
     }
 
@@ -44,20 +46,22 @@ public:
             // Whatever ends at the instant at which it began makes another round of the same instant first.
             if (!m_work.lastToChoose.empty() && nextInstant() > m_now)
                 choose(m_work.lastToChoose);
-            if (m_ratesChanged)
+            if (m_links.haveChanged())
                 shareLinks();
         }
         return m_settled == m_graph.taskCount() ? Expected<void>{} : std::unexpected(stuck());
     }
 
 private:
-    [[nodiscard]] bool isFlow(std::uint32_t task) const { return !m_graph.flow.empty() && m_graph.flow[task] != kNoSpan; }
-    /// Whose end is known only when it comes: a flow, or a store that its load may end.
-    [[nodiscard]] bool isOpen(std::uint32_t task) const
+    [[nodiscard]] const Flow *flowOf(std::uint32_t task) const
     {
-        return isFlow(task) || (!m_graph.endsForwarded.empty() && m_graph.endsForwarded[task] != 0);
+        const std::uint32_t flow = m_table.flow[m_graph.taskClass[task]];
+        return flow == kNoSpan ? nullptr : &m_table.flows[flow];
     }
-    [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const { return m_graph.durations[m_graph.durationClass[task]]; }
+    [[nodiscard]] bool mayStop(std::uint32_t task) const { return !m_graph.mayStop.empty() && m_graph.mayStop[task] != 0; }
+    /// Whose end is known only when it comes.
+    [[nodiscard]] bool isOpen(std::uint32_t task) const { return m_table.flow[m_graph.taskClass[task]] != kNoSpan || mayStop(task); }
+    [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const { return m_table.durations[m_graph.taskClass[task]]; }
 
     void reset()
     {
@@ -74,8 +78,7 @@ private:
         m_work.arrivals.clear();
         m_work.freed.clear();
         m_work.active.clear();
-        m_work.linkDemand.assign(m_graph.linkCapacity.size(), 0);
-        m_work.linkUsers.assign(m_graph.linkCapacity.size(), 0);
+        m_links.reset();
         m_work.pending.resize(tasks);
         for (std::uint32_t task = 0; task < tasks; ++task) {
             const std::uint32_t on = m_graph.resource[task];
@@ -83,9 +86,10 @@ private:
             m_work.pending[task] = m_graph.predBegin[task + 1] - m_graph.predBegin[task] + (follows ? 1 : 0);
         }
         findSuccessors(tasks);
-        m_work.isDropped.assign(m_graph.partner.size(), 0);
-        if (!m_graph.partner.empty())   // whether a task has ended is asked of those that have not
-            std::ranges::fill(m_timeline.end, kNever);
+        if (m_graph.overtakes.empty())
+            return;
+        m_timeline.isVoid.assign(tasks, 0);
+        std::ranges::fill(m_timeline.end, kNever);   // whether a task has ended is asked of those that have not
     }
 
     void rankTies()
@@ -119,7 +123,7 @@ private:
             begin = end += begin;
         for (auto task = static_cast<std::uint32_t>(tasks); task-- > 0;)
             for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i)
-                m_work.successor[--m_work.successorBegin[m_graph.pred[i]]] = task;
+                m_work.successor[--m_work.successorBegin[m_graph.pred[i]]] = task | (m_graph.lag[i] & kFromStart);
     }
 
     /// All that the task waits for has a known end: gives it its start, or lets it arrive there.
@@ -130,7 +134,9 @@ private:
         Nanoseconds start = chooses ? 0 : m_work.free[on];
         std::uint32_t cause = chooses ? kNoSpan : m_work.last[on];
         for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i) {
-            const Nanoseconds ready = m_timeline.end[m_graph.pred[i]] + m_graph.lags[m_graph.lagClass[i]];
+            const std::uint32_t lag = m_graph.lag[i];
+            const std::vector<Nanoseconds> &moments = (lag & kFromStart) != 0 ? m_timeline.start : m_timeline.end;
+            const Nanoseconds ready = moments[m_graph.pred[i]] + m_table.lags[lag & ~kFromStart];
             cause = ready > start ? m_graph.pred[i] : cause;
             start = std::max(start, ready);
         }
@@ -161,8 +167,10 @@ private:
         while (!m_work.ended.empty()) {
             const std::uint32_t task = m_work.ended.back();
             m_work.ended.pop_back();
+            const std::uint32_t released = isOpen(task) ? kFromStart : 0;   // when it began
             for (std::uint32_t i = m_work.successorBegin[task]; i < m_work.successorBegin[task + 1]; ++i)
-                release(m_work.successor[i]);
+                if (const std::uint32_t next = m_work.successor[i]; (next & released) == 0)
+                    release(next & ~kFromStart);
             const std::uint32_t on = m_graph.resource[task];
             if (!m_order.decides(on) && task + 1 < m_graph.resources[on].track.last)
                 release(task + 1);
@@ -210,25 +218,25 @@ private:
         const std::uint32_t task = m_work.active[i].task;
         m_work.active[i] = m_work.active.back();
         m_work.active.pop_back();
-        if (isFlow(task))
-            leaveLinks(m_graph.flows[m_graph.flow[task]]);
+        if (const Flow *flow = flowOf(task))
+            m_links.leave(*flow);
         end(task, m_now);
     }
 
-    /// A store whose tensor is taken from GPU memory: nobody will read what is still to be written.
-    void endEarly(std::uint32_t store)
+    /// What nobody waits for any more.
+    void stop(std::uint32_t task)
     {
-        if (m_graph.endsForwarded.empty() || m_graph.endsForwarded[store] == 0)
+        if (!mayStop(task))
             return;
-        const auto active = std::ranges::find(m_work.active, store, &SimulationWorkspace::ActiveFlow::task);
+        const auto active = std::ranges::find(m_work.active, task, &SimulationWorkspace::ActiveFlow::task);
         if (active == m_work.active.end())   // not begun
             return;
         const double left = std::max(0.0, active->workLeft - static_cast<double>(m_now - active->since) * active->speed);
         if (m_timeline.moved.empty())
             m_timeline.moved.assign(m_graph.taskCount(), 1);
-        m_timeline.moved[store] = std::clamp(1 - left / static_cast<double>(std::max<Nanoseconds>(1, durationOf(store))), 0.0, 1.0);
+        m_timeline.moved[task] = std::clamp(1 - left / static_cast<double>(std::max<Nanoseconds>(1, durationOf(task))), 0.0, 1.0);
         finish(static_cast<std::size_t>(active - m_work.active.begin()));
-        freeAt(m_now, m_graph.resource[store]);   // chooses in another round of this instant
+        freeAt(m_now, m_graph.resource[task]);   // chooses in another round of this instant
     }
 
     void becomeFree(std::uint32_t resource)
@@ -274,34 +282,45 @@ private:
         settle();
     }
 
-    /// A load of what is still on the GPU, or a store that nobody will read.
+    /// Tells those that wait for its start.
+    void releaseStarted(std::uint32_t task)
+    {
+        for (std::uint32_t i = m_work.successorBegin[task]; i < m_work.successorBegin[task + 1]; ++i)
+            if ((m_work.successor[i] & kFromStart) != 0)
+                release(m_work.successor[i] & ~kFromStart);
+    }
+
+    /// It overtakes what has not ended, or nobody needs it any more.
     [[nodiscard]] bool isMoot(std::uint32_t task)
     {
-        const std::uint32_t partner = m_graph.partner.empty() ? kNoSpan : m_graph.partner[task];
-        if (m_graph.kind[task] == WorkKind::OffloadStore && !m_graph.partner.empty()) {
-            if (partner != kNoSpan && m_timeline.end[partner] != kNever && m_timeline.start[partner] <= m_now)
-                m_work.isDropped[task] = 1;
-            return m_work.isDropped[task] != 0;
-        }
-        if (partner == kNoSpan)
+        if (m_graph.overtakes.empty())
             return false;
-        if (m_timeline.end[partner] > m_now) {
-            m_work.isDropped[partner] = 1;
-            endEarly(partner);
+        if (const std::uint32_t before = m_graph.voidAfter.empty() ? kNoSpan : m_graph.voidAfter[task];
+            before != kNoSpan && m_timeline.end[before] != kNever && m_timeline.start[before] <= m_now)
+            m_timeline.isVoid[task] = 1;
+        if (const std::uint32_t other = m_graph.overtakes[task]; other != kNoSpan) {
+            if (m_timeline.end[other] > m_now) {
+                m_timeline.isVoid[other] = 1;
+                stop(other);
+            }
+            m_timeline.isVoid[task] = m_timeline.isVoid[other];
         }
-        return m_work.isDropped[partner] != 0;
+        return m_timeline.isVoid[task] != 0;
     }
 
     void begin(std::uint32_t task)
     {
         if (isMoot(task)) {
+            if (isOpen(task))
+                releaseStarted(task);
             freeAt(m_now, m_graph.resource[task]);
             return end(task, m_now);
         }
         if (isOpen(task)) {
             m_work.active.push_back({task, static_cast<double>(durationOf(task)), 1, m_now, m_now + durationOf(task)});
-            if (isFlow(task))
-                joinLinks(m_graph.flows[m_graph.flow[task]]);
+            if (const Flow *flow = flowOf(task))
+                m_links.join(*flow);
+            releaseStarted(task);
             return;
         }
         const Nanoseconds until = m_now + durationOf(task);
@@ -309,48 +328,11 @@ private:
         end(task, until);
     }
 
-    // Rates change only where a link that is asked for more than it carries gains or loses a flow.
-    [[nodiscard]] bool isOverloaded(std::uint32_t link) const
-    {
-        return m_work.linkDemand[link] > m_graph.linkCapacity[link] * (1 + 1e-9);
-    }
-    void joinLinks(const Flow &flow)
-    {
-        for (const std::uint32_t link : flow.links) {
-            m_work.linkDemand[link] += flow.weight * flow.rateCap;
-            ++m_work.linkUsers[link];
-            m_ratesChanged |= isOverloaded(link);
-        }
-    }
-    void leaveLinks(const Flow &flow)
-    {
-        for (const std::uint32_t link : flow.links) {
-            m_ratesChanged |= isOverloaded(link);
-            m_work.linkDemand[link] -= flow.weight * flow.rateCap;
-            if (--m_work.linkUsers[link] == 0)
-                m_work.linkDemand[link] = 0;
-        }
-    }
-
     void shareLinks()
     {
-        m_ratesChanged = false;
-        m_work.cap.clear();
-        m_work.weight.clear();
-        m_work.linkBegin.clear();
-        m_work.linkIndex.clear();
-        static const Flow kAlone{0, 1, 1, {}};   // a store that shares nothing
-        for (const auto &active : m_work.active) {
-            const Flow &flow = isFlow(active.task) ? m_graph.flows[m_graph.flow[active.task]] : kAlone;
-            m_work.cap.push_back(flow.rateCap);
-            m_work.weight.push_back(flow.weight);
-            m_work.linkBegin.push_back(static_cast<std::uint32_t>(m_work.linkIndex.size()));
-            m_work.linkIndex.insert(m_work.linkIndex.end(), flow.links.begin(), flow.links.end());
-        }
-        m_work.linkBegin.push_back(static_cast<std::uint32_t>(m_work.linkIndex.size()));
-        maxMinFairRates(m_graph.linkCapacity, m_work.cap, m_work.weight, m_work.linkBegin, m_work.linkIndex, m_work.rate, m_work.fairShare);
+        m_links.share(m_work.active, [&](std::uint32_t task) { return flowOf(task); });
         for (std::size_t i = 0; i < m_work.active.size(); ++i)
-            setSpeed(m_work.active[i], m_work.cap[i] > 0 ? std::min(1.0, m_work.rate[i] / m_work.cap[i]) : 1.0);
+            setSpeed(m_work.active[i], m_links.speed(i));
     }
 
     void setSpeed(SimulationWorkspace::ActiveFlow &flow, double speed)
@@ -378,12 +360,13 @@ private:
     }
 
     const TaskGraph &m_graph;
+    const ClassTable &m_table;
     SimulationWorkspace &m_work;
     Timeline &m_timeline;
     RunTimeOrder m_order;
+    SharedLinks m_links;
     Nanoseconds m_now = 0;
     std::size_t m_settled = 0;
-    bool m_ratesChanged = false;
 };
 
 } // namespace

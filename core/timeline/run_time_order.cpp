@@ -12,24 +12,21 @@ void RunTimeOrder::reset()
     m_work.queues.resize(resources);
     for (auto &queue : m_work.queues)
         queue.clear();
-    m_work.head.clear();
-    for (const Resource &resource : m_graph.resources)
-        m_work.head.push_back(resource.track.first);
-    m_work.nextForward = m_work.head;
-    m_work.promoted.assign(resources, kNoSpan);
     m_work.continued.assign(resources, kNoSpan);
-    m_work.inFlight.assign(resources, 0);
-    const auto keepsOrder = [](const Resource &r) { return r.discipline == Discipline::OpportunisticForward || r.discipline == Discipline::WorkConserving; };
-    const std::size_t tasks = std::ranges::any_of(m_graph.resources, keepsOrder) ? m_graph.taskCount() : 0;
-    m_work.isHere.assign(tasks, 0);
-    m_work.isBegun.assign(tasks, 0);
+    const bool hasPolicy = std::ranges::any_of(m_graph.resources, [](const Resource &r) { return r.policy != nullptr; });
+    PolicyWorkspace &policies = m_work.policies;
+    policies.notes.clear();
+    for (const Resource &resource : m_graph.resources)
+        policies.notes.push_back({resource.track.first, resource.track.first, kNoSpan, 0});
+    policies.isHere.assign(hasPolicy ? m_graph.taskCount() : 0, 0);
+    policies.isBegun.assign(policies.isHere.size(), 0);
 }
 
 void RunTimeOrder::arrive(std::uint32_t task)
 {
     const std::uint32_t on = m_graph.resource[task];
-    if (const Discipline discipline = m_graph.resources[on].discipline; discipline != Discipline::Priority && discipline != Discipline::Turns) {
-        m_work.isHere[task] = 1;
+    if (m_graph.resources[on].policy) {
+        m_work.policies.isHere[task] = 1;
         return;
     }
     auto &queue = m_work.queues[on];
@@ -39,13 +36,20 @@ void RunTimeOrder::arrive(std::uint32_t task)
 
 std::uint32_t RunTimeOrder::take(std::uint32_t resource)
 {
-    if (const std::uint32_t next = m_work.continued[resource]; next != kNoSpan)
-        return m_work.isHere[next] != 0 ? begun(next) : kNoSpan;
-    switch (m_graph.resources[resource].discipline) {
-    case Discipline::OpportunisticForward: return takeOpportunistically(resource);
-    case Discipline::WorkConserving: return takeWorkConserving(resource);
-    default: return takeFirst(resource);
-    }
+    const RunTimePolicy *policy = m_graph.resources[resource].policy;
+    if (!policy)
+        return takeFirst(resource);
+    const Choosing at{m_graph, m_work.policies, m_timeline, resource};
+    std::uint32_t task = m_work.continued[resource];
+    if (task == kNoSpan)
+        task = policy->take(at);
+    else if (!at.isHere(task))
+        return kNoSpan;
+    if (task == kNoSpan)
+        return kNoSpan;
+    m_work.policies.isBegun[task] = 1;
+    m_work.continued[resource] = at.continues(task + 1) ? task + 1 : kNoSpan;
+    return task;
 }
 
 std::uint32_t RunTimeOrder::takeFirst(std::uint32_t resource)
@@ -57,74 +61,6 @@ std::uint32_t RunTimeOrder::takeFirst(std::uint32_t resource)
     std::ranges::pop_heap(queue, std::greater{});
     queue.pop_back();
     return task;
-}
-
-/// To the next forward that has not begun, or the end of the track.
-void RunTimeOrder::advanceForward(std::uint32_t resource)
-{
-    const std::uint32_t last = m_graph.resources[resource].track.last;
-    std::uint32_t &forward = m_work.nextForward[resource];
-    while (forward < last && (m_graph.kind[forward] != WorkKind::Forward || m_work.isBegun[forward] != 0))
-        ++forward;
-}
-
-std::uint32_t RunTimeOrder::takeOpportunistically(std::uint32_t resource)
-{
-    const std::uint32_t last = m_graph.resources[resource].track.last;
-    std::uint32_t &head = m_work.head[resource], &forward = m_work.nextForward[resource], &promoted = m_work.promoted[resource];
-    while (head < last && m_work.isBegun[head] != 0)
-        ++head;
-    std::uint32_t task = promoted != kNoSpan ? promoted : head;
-    if (task == last)
-        return kNoSpan;
-    if (m_work.isHere[task] == 0 && promoted == kNoSpan && m_graph.kind[task] != WorkKind::Forward) {
-        forward = std::max(forward, head);
-        advanceForward(resource);
-        if (forward < last)
-            task = promoted = forward;
-    }
-    if (m_work.isHere[task] == 0)
-        return kNoSpan;
-    promoted = kNoSpan;
-    return begun(task);
-}
-
-std::uint32_t RunTimeOrder::takeWorkConserving(std::uint32_t resource)
-{
-    const Resource &of = m_graph.resources[resource];
-    std::uint32_t &head = m_work.head[resource], &forward = m_work.nextForward[resource], &promoted = m_work.promoted[resource];
-    int &inFlight = m_work.inFlight[resource];
-    if (promoted != kNoSpan) {   // the backward whose recomputation ran because its gradient was here
-        --inFlight;
-        return begun(std::exchange(promoted, kNoSpan));
-    }
-    // The head is the next thing to do for the oldest micro-batch in flight.
-    while (head < of.track.last && (m_graph.kind[head] == WorkKind::Forward || m_work.isBegun[head] != 0))
-        ++head;
-    advanceForward(resource);
-    const bool isRecomputation = head < of.track.last && m_graph.kind[head] == WorkKind::Recompute;
-    const std::uint32_t backward = isRecomputation ? endOfOperation(head) : head;
-    const bool hasForward = forward < of.track.last;
-    if (backward < of.track.last && m_work.isHere[backward] != 0 && m_work.isHere[head] != 0 && (!hasForward || m_graph.kind[backward] == WorkKind::Backward)) {
-        if (!isRecomputation) {
-            inFlight -= m_graph.kind[backward] == WorkKind::Backward;
-            return begun(backward);
-        }
-        promoted = backward;
-        if (m_timeline.start[backward] > m_timeline.start[head]) {   // it waited for the gradient
-            m_timeline.start[head] = m_timeline.start[backward];
-            m_timeline.cause[head] = m_timeline.cause[backward];
-        }
-        return begun(head);
-    }
-    const bool isFull = of.inFlightLimit > 0 && inFlight >= static_cast<int>(of.inFlightLimit);
-    if (hasForward && !isFull && m_work.isHere[forward] != 0) {
-        ++inFlight;
-        return begun(forward);
-    }
-    if (isRecomputation && m_work.isHere[head] != 0 && (!hasForward || isFull))
-        return begun(head);
-    return kNoSpan;
 }
 
 } // namespace trainyard

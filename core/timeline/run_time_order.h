@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a resource that follows no fixed order picks its next task, for the event loop: by priority, by turns, in order
-// with opportunistic forwards, or work-conserving (Discipline). Pure choices over the state in the workspace; the loop keeps the clock.
+// How a resource that follows no fixed order picks its next task, for the event loop: by priority, by turns, or by a policy
+// (Discipline). Pure choices over the state in the workspace; the loop keeps the clock.
 
 #include "core/timeline/simulator.h"
 
@@ -32,31 +32,12 @@ public:
     /// What such a resource made itself it knows at once: before it chooses, not with the arrivals of the instant.
     [[nodiscard]] bool knowsItsOwn(std::uint32_t resource) const
     {
-        return m_graph.resources[resource].discipline == Discipline::WorkConserving;
+        const RunTimePolicy *policy = m_graph.resources[resource].policy;
+        return policy && policy->knowsItsOwn();
     }
 
 private:
     [[nodiscard]] std::uint32_t takeFirst(std::uint32_t resource);
-    [[nodiscard]] std::uint32_t takeOpportunistically(std::uint32_t resource);
-    [[nodiscard]] std::uint32_t takeWorkConserving(std::uint32_t resource);
-    [[nodiscard]] bool continues(std::uint32_t task) const
-    {
-        return task < m_graph.continues.size() && m_graph.continues[task] != 0;
-    }
-    [[nodiscard]] std::uint32_t begun(std::uint32_t task)
-    {
-        m_work.isBegun[task] = 1;
-        m_work.continued[m_graph.resource[task]] = continues(task + 1) ? task + 1 : kNoSpan;
-        return task;
-    }
-    [[nodiscard]] std::uint32_t endOfOperation(std::uint32_t task) const
-    {
-        do
-            ++task;
-        while (continues(task));
-        return task;
-    }
-    void advanceForward(std::uint32_t resource);
 
     const TaskGraph &m_graph;
     SimulationWorkspace &m_work;

@@ -21,7 +21,7 @@ void passBlock(const TaskGraph &graph, std::size_t from, std::size_t to, const N
                Nanoseconds *__restrict freeAt, Timeline &timeline)
 {
     const PassStep *const steps = graph.steps.data();
-    const Nanoseconds *const durations = graph.durations.data();
+    const Nanoseconds *const durations = graph.table.durations.data();
     Nanoseconds *const starts = timeline.start.data();
     Nanoseconds *const ends = timeline.end.data();
     std::uint32_t *const causes = timeline.cause.data();
@@ -33,12 +33,14 @@ void passBlock(const TaskGraph &graph, std::size_t from, std::size_t to, const N
         Nanoseconds start = std::max(free, ready);
         std::uint32_t cause = ready > free ? step.pred : task - 1;
         if (step.task != task) [[unlikely]]
-            for (std::uint32_t p = graph.predBegin[task] + 1; p < graph.predBegin[task + 1]; ++p) {
-                const Nanoseconds other = ends[graph.pred[p]] + lags[graph.lagClass[p] + 1];
+            for (std::uint32_t p = graph.predBegin[task] + (step.lag != 0 ? 1 : 0); p < graph.predBegin[task + 1]; ++p) {
+                const std::uint32_t lag = graph.lag[p];
+                const Nanoseconds *const moments = (lag & TaskGraph::kFromStart) != 0 ? starts : ends;
+                const Nanoseconds other = moments[graph.pred[p]] + lags[(lag & ~TaskGraph::kFromStart) + 1];
                 cause = other > start ? graph.pred[p] : cause;
                 start = std::max(start, other);
             }
-        const Nanoseconds end = start + durations[step.durationClass];
+        const Nanoseconds end = start + durations[step.taskClass];
         starts[task] = start;
         ends[task] = end;
         causes[task] = cause;
@@ -83,6 +85,7 @@ void sortTrack(Timeline &timeline, const Track &track, std::vector<std::uint32_t
     permute(timeline.start);
     permute(timeline.end);
     permute(timeline.kind);
+    permute(timeline.taskClass);
     permute(timeline.microBatch);
     permute(timeline.chunk);
     permute(timeline.pairedMicroBatch);
@@ -90,6 +93,7 @@ void sortTrack(Timeline &timeline, const Track &track, std::vector<std::uint32_t
     permute(timeline.cause);
     permute(timeline.origin);
     permute(timeline.moved);
+    permute(timeline.isVoid);
     for (std::uint32_t i = 0; i < sorted.size(); ++i)
         newIndex[sorted[i]] = track.first + i;
 }
@@ -101,18 +105,20 @@ bool needsEvents(const TaskGraph &graph)
     for (const Resource &resource : graph.resources)
         if (resource.discipline != Discipline::FixedOrder)
             return true;
-    if (graph.flow.empty() || graph.linkCapacity.empty())
+    const ClassTable &table = graph.table;
+    if (table.flows.empty() || table.linkCapacity.empty())
         return false;
     // A resource carries one flow at a time: on each link it asks at most the largest of its flows there.
-    std::vector<double> demand(graph.linkCapacity.size(), 0), largest(graph.linkCapacity.size(), 0);
+    std::vector<double> demand(table.linkCapacity.size(), 0), largest(table.linkCapacity.size(), 0);
     std::vector<std::uint32_t> touched;
     for (const Resource &resource : graph.resources) {
         std::uint32_t previous = kNoSpan;
         for (std::uint32_t task = resource.track.first; task < resource.track.last; ++task) {
-            if (graph.flow[task] == kNoSpan || graph.flow[task] == previous)
+            const std::uint32_t index = table.flow[graph.taskClass[task]];
+            if (index == kNoSpan || index == previous)
                 continue;
-            previous = graph.flow[task];
-            const Flow &flow = graph.flows[previous];
+            previous = index;
+            const Flow &flow = table.flows[index];
             for (const std::uint32_t link : flow.links) {
                 if (largest[link] == 0)
                     touched.push_back(link);
@@ -126,7 +132,7 @@ bool needsEvents(const TaskGraph &graph)
         touched.clear();
     }
     for (std::size_t link = 0; link < demand.size(); ++link)
-        if (demand[link] > graph.linkCapacity[link] * (1 + 1e-9))
+        if (demand[link] > table.linkCapacity[link] * (1 + 1e-9))
             return true;
     return false;
 }
@@ -134,27 +140,23 @@ bool needsEvents(const TaskGraph &graph)
 void prepareTimeline(Timeline &timeline, const TaskGraph &graph)
 {
     const std::size_t tasks = graph.taskCount();
+    timeline.classes = graph.table.about;
     // A timeline of this topology keeps its labels; only the times are written anew.
     if (graph.fingerprint != 0 && timeline.fingerprint == graph.fingerprint && timeline.spanCount() == tasks)
         return;
     timeline.fingerprint = graph.fingerprint;
     timeline.tracks.resize(graph.resources.size());
-    timeline.origin.clear();
-    for (std::size_t r = 0; r < graph.resources.size(); ++r) {
-        const Track &track = timeline.tracks[r] = graph.resources[r].track;
-        if (track.stream != Stream::Wan)
-            continue;
-        if (timeline.origin.empty())
-            timeline.origin.assign(tasks, kNoSpan);
-        for (std::uint32_t task = track.first; task < track.last; ++task)
-            if (graph.predBegin[task] < graph.predBegin[task + 1])
-                timeline.origin[task] = graph.pred[graph.predBegin[task]];
-    }
-    timeline.kind = graph.kind;
+    for (std::size_t r = 0; r < graph.resources.size(); ++r)
+        timeline.tracks[r] = graph.resources[r].track;
+    timeline.kind.resize(tasks);
+    for (std::size_t task = 0; task < tasks; ++task)
+        timeline.kind[task] = graph.table.about[graph.taskClass[task]].kind;
+    timeline.taskClass = graph.taskClass;
     timeline.microBatch = graph.microBatch;
     timeline.chunk = graph.chunk;
     timeline.pairedMicroBatch = graph.pairedMicroBatch;
     timeline.pairedChunk = graph.pairedChunk;
+    timeline.origin = graph.origin;
     timeline.trackOf = graph.resource;
     timeline.start.resize(tasks);
     timeline.end.resize(tasks);
@@ -192,7 +194,7 @@ Expected<void> runSinglePass(const TaskGraph &graph, SimulationWorkspace &worksp
         return std::unexpected(Error{ErrorCode::Internal, "schedule", "a graph without a topological order", ""});
     workspace.free.assign(graph.resources.size(), 0);
     workspace.lags.assign(1, kNeverBinds);
-    workspace.lags.insert(workspace.lags.end(), graph.lags.begin(), graph.lags.end());
+    workspace.lags.insert(workspace.lags.end(), graph.table.lags.begin(), graph.table.lags.end());
     for (std::size_t from = 0; from < tasks; from += kTasksPerStopCheck) {
         if (stop.stop_requested())
             return std::unexpected(Error{ErrorCode::Cancelled, "", "cancelled", ""});
@@ -206,6 +208,7 @@ Expected<void> simulateInto(Timeline &timeline, const TaskGraph &graph, Simulati
 {
     prepareTimeline(timeline, graph);
     timeline.moved.clear();
+    timeline.isVoid.clear();
     const auto ran = needsEvents(graph) ? runEvents(graph, workspace, timeline, stop) : runSinglePass(graph, workspace, timeline, stop);
     if (ran)
         finishTimeline(timeline, graph);

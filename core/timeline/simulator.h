@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/timeline/fair_share.h"
 #include "core/timeline/instants.h"
-#include "core/timeline/task_graph.h"
+#include "core/timeline/run_time_policy.h"
 
 #include <stop_token>
 #include <utility>
@@ -31,11 +31,8 @@ struct SimulationWorkspace {
     Instants ownArrivals;                          // at resources that know their own results at once
     std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> queues;   // per resource: heaps by priority, task
     std::vector<std::uint8_t> isBusy;
-    std::vector<std::uint32_t> head, nextForward, promoted;   // per resource with opportunistic forwards or work-conserving: tasks; promoted: has its turn for sure
     std::vector<std::uint32_t> continued;          // per resource: the task that goes on with the last one, or kNoSpan
-    std::vector<int> inFlight;                     // per work-conserving resource: forwards without their backward
-    std::vector<std::uint8_t> isDropped;           // per task that stores; empty where nothing is offloaded
-    std::vector<std::uint8_t> isHere, isBegun;     // per task; empty where no resource has opportunistic forwards or is work-conserving
+    PolicyWorkspace policies;
     struct ActiveFlow {
         std::uint32_t task = 0;
         double workLeft = 0;                       // nanoseconds at full speed, as of `since`

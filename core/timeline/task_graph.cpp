@@ -65,12 +65,13 @@ private:
     void emit(std::uint32_t task, std::uint32_t resource)
     {
         const std::uint32_t first = m_graph.predBegin[task], preds = m_graph.predBegin[task + 1] - first;
+        const bool hasFirst = preds > 0 && (m_graph.lag[first] & TaskGraph::kFromStart) == 0;
         PassStep &step = m_graph.steps[m_emitted++];
-        step.task = preds > 1 ? task | PassStep::kHasMore : task;
+        step.task = preds > (hasFirst ? 1u : 0u) ? task | PassStep::kHasMore : task;
         step.resource = resource;
-        step.durationClass = m_graph.durationClass[task];
-        step.pred = preds > 0 ? m_graph.pred[first] : 0;
-        step.lag = preds > 0 ? m_graph.lagClass[first] + 1 : 0;
+        step.taskClass = m_graph.taskClass[task];
+        step.pred = hasFirst ? m_graph.pred[first] : 0;
+        step.lag = hasFirst ? m_graph.lag[first] + 1 : 0;
     }
 
     void release(std::uint32_t resource)
@@ -108,16 +109,26 @@ private:
 
 } // namespace
 
+void ClassTable::clear()
+{
+    durations.clear();
+    flow.clear();
+    about.clear();
+    lags.assign(1, 0);
+    flows.clear();
+    linkCapacity.clear();
+}
+
 std::string describe(const TaskGraph &graph, std::uint32_t task)
 {
     const Track &track = graph.resources[graph.resource[task]].track;
     std::string text = "stage " + std::to_string(track.stage);
     if (track.stream == Stream::Wan)
         text += " to stage " + std::to_string(track.toStage);
-    text += std::string(": ") + toString(graph.kind[task]);
+    text += std::string(": ") + toString(graph.kindOf(task));
     if (graph.microBatch[task] >= 0)
         text += " of micro-batch " + std::to_string(graph.microBatch[task]);
-    if (graph.kind[task] == WorkKind::ForwardBackward)
+    if (!graph.pairedMicroBatch.empty() && graph.pairedMicroBatch[task] >= 0)
         text += " and " + std::to_string(graph.pairedMicroBatch[task]);
     if (graph.chunk[task] > 0)
         text += ", chunk " + std::to_string(graph.chunk[task]);

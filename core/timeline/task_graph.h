@@ -1,32 +1,32 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the one simulator runs: tasks with predecessors on resources, as arrays. Every system of the product is a builder
-// of such graphs. Tasks are numbered resource by resource; on a fixed-order resource the number is the order, so the
-// previous task of the same resource is task - 1 and the spans of a track come out sorted.
-// Topology (everything but `durations`, `lags`, rates) depends only on shapes, so that a change of bandwidth or of a
-// GPU reuses it: durations and lags are looked up by class.
+// What the one simulator runs: tasks with predecessors on resources, as arrays. Made by a GraphBuilder. Tasks are numbered
+// resource by resource; on a fixed-order resource the number is the order, so the previous task of the same resource is task - 1
+// and the spans of a track come out sorted.
+// Topology (everything but `table`) depends only on shapes, so that a change of bandwidth or of a GPU reuses it: durations, lags,
+// flows, bytes and memory are looked up by class.
 
 #include "core/base/error.h"
 #include "core/timeline/timeline.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace trainyard {
 
+class RunTimePolicy;
+
 /// FixedOrder: by number, each waited for. Priority: the first by priority of those that can start; one that is freed chooses
 /// among what could start before that instant (queues of moves: what asks only then goes behind what has waited). Turns: by
 /// priority too, but once all that can start at that instant is known (channels that members share: with equal round trips and
-/// equal turns, turns end when other members are ready to begin, and such ties decide whole per cents). OpportunisticForward: by number, but
-/// while the head, other than a forward, cannot start, the next forward becomes the head and is waited for. WorkConserving: the first
-/// that can start of: the next backward, the next forward within the limit, the next recomputation (OrderRule::WorkConserving);
-/// a recomputation comes right before its backward in number. Tasks of other kinds on such a resource come last.
-enum class Discipline : std::uint8_t { FixedOrder, Priority, Turns, OpportunisticForward, WorkConserving };
+/// equal turns, turns end when other members are ready to begin, and such ties decide whole per cents). ByPolicy: as the resource's
+/// policy chooses.
+enum class Discipline : std::uint8_t { FixedOrder, Priority, Turns, ByPolicy };
 
 struct Resource {
     Discipline discipline = Discipline::FixedOrder;
-    std::uint32_t inFlightLimit = 0;   // WorkConserving: most forwards without their backward; 0 = no limit
+    const RunTimePolicy *policy = nullptr;   // lives as long as the program
+    std::uint32_t limit = 0;       // that the policy keeps; 0 = none
     Track track;                   // where its spans are drawn; first/last are its tasks
 };
 
@@ -35,60 +35,82 @@ struct Flow {
     double bytes = 0;
     double rateCap = 0;            // bytes/s; what the flow can take alone (TCP, node pair, NIC)
     double weight = 1;             // how many equal flows it stands for (symmetric pipelines)
-    std::vector<std::uint32_t> links;   // indices into TaskGraph::linkCapacity
+    std::vector<std::uint32_t> links;   // indices into ClassTable::linkCapacity
 };
+
+/// Everything that is looked up by class. The contributors to a graph append to it in a fixed order, so that a second pass over the
+/// same shape writes new numbers into the same places.
+struct ClassTable {
+    std::vector<Nanoseconds> durations;        // [class]
+    std::vector<std::uint32_t> flow;           // [class]: index into flows, or kNoSpan
+    std::vector<TaskClass> about;              // [class]
+    std::vector<Nanoseconds> lags;             // the first is 0
+    std::vector<Flow> flows;
+    std::vector<double> linkCapacity;          // bytes/s, one entry a direction of a shared link; empty: no link can be a bottleneck
+
+    void clear();
+    std::uint32_t add(WorkKind kind, Nanoseconds duration, double bytes = 0, std::uint32_t flowIndex = kNoSpan)
+    {
+        durations.push_back(duration);
+        flow.push_back(flowIndex);
+        about.push_back({kind, kNoSpan, bytes, {}});
+        return static_cast<std::uint32_t>(durations.size()) - 1;
+    }
+    std::uint32_t addLag(Nanoseconds lag)
+    {
+        lags.push_back(lag);
+        return static_cast<std::uint32_t>(lags.size()) - 1;
+    }
+};
+inline constexpr std::uint32_t kNoLag = 0;
 
 /// What the single pass reads of one task: a stream in topological order instead of an access to each array.
 struct PassStep {
     static constexpr std::uint32_t kHasMore = 0x80000000u;   // set in `task` where there are further predecessors
     std::uint32_t task = 0;
-    std::uint32_t resource = 0, durationClass = 0;
-    std::uint32_t pred = 0, lag = 0;   // the first predecessor and 1 + its lag class; lag 0 where there is none
+    std::uint32_t resource = 0, taskClass = 0;
+    std::uint32_t pred = 0, lag = 0;   // the first predecessor and 1 + its lag; lag 0 where there is none, or it counts from its start
 };
 
 struct TaskGraph {
     // per task
-    std::vector<WorkKind> kind;
     std::vector<std::uint32_t> resource;
-    std::vector<std::uint32_t> durationClass;
+    std::vector<std::uint32_t> taskClass;
     std::vector<std::int32_t> microBatch;
     std::vector<std::uint16_t> chunk;
     std::vector<std::int32_t> pairedMicroBatch; // as in Timeline
     std::vector<std::uint16_t> pairedChunk;
-    std::vector<std::uint32_t> flow;           // index into flows, or kNoSpan; empty where the graph has no flow
+    std::vector<std::uint32_t> origin;         // as in Timeline
     std::vector<std::int64_t> priority;        // lower first; used on Priority and Turns resources; empty where there is none
-    // Of a load its store: where that has not ended when the load's turn comes, the data are still there and the load takes
-    // no time, and a store that has not begun is dropped. Of a store the task whose start drops it too, or kNoSpan. Such
-    // tasks lie on Priority resources. Empty where nothing is offloaded.
-    std::vector<std::uint32_t> partner;
-    std::vector<std::uint8_t> endsForwarded;    // of a store, 1: where it runs when its load's turn comes, it ends there. Else 0; empty as `partner`
+    // Cancelling, on Priority resources; empty where nothing is. A task that begins before the one that it overtakes has ended finds
+    // what that was to bring away still there: both are in vain, the other does not begin any more or, where it may be stopped,
+    // ends at once. A task that has not begun when the one named in `voidAfter` begins is in vain.
+    std::vector<std::uint32_t> overtakes, voidAfter;   // or kNoSpan
+    std::vector<std::uint8_t> mayStop;
     // 1 where the task goes on with what the task before it on the same resource began: it is the next there, and waited for.
-    // Read on resources that decide while they run; empty where no operation there has several tasks of that kind.
+    // Read on resources with a policy; empty where no operation there has several tasks.
     std::vector<std::uint8_t> continues;
-    // predecessors of task i: pred[predBegin[i] .. predBegin[i+1]), each with the lag that starts at its end;
-    // a negative lag lets the task start before its predecessor ends
-    std::vector<std::uint32_t> predBegin, pred, lagClass;
+    // predecessors of task i: pred[predBegin[i] .. predBegin[i+1]), each with the lag that starts at its end or, with kFromStart,
+    // at its start; a negative lag lets the task start before its predecessor ends
+    static constexpr std::uint32_t kFromStart = 0x80000000u;
+    std::vector<std::uint32_t> predBegin, pred, lag;
     // a topological order of the tasks, resource order included; not read where a resource decides while it runs
     std::vector<PassStep> steps;
     std::vector<Resource> resources;
-    // by class
-    std::vector<Nanoseconds> durations;
-    std::vector<Nanoseconds> lags;
-    // shared links
-    std::vector<Flow> flows;
-    std::vector<double> linkCapacity;          // bytes/s, one entry a direction of a shared link
+    ClassTable table;
     // which topology this is, for builders that reuse one; 0 = unknown
     std::uint64_t fingerprint = 0;
 
-    [[nodiscard]] std::size_t taskCount() const { return kind.size(); }
+    [[nodiscard]] std::size_t taskCount() const { return resource.size(); }
+    [[nodiscard]] WorkKind kindOf(std::uint32_t task) const { return table.about[taskClass[task]].kind; }
 };
 
 /// "stage 3: backward of micro-batch 5", for messages.
 [[nodiscard]] std::string describe(const TaskGraph &graph, std::uint32_t task);
 
-/// Fills `steps` of a graph whose resources are all of fixed order; call it after any change of topology. Tasks that do
-/// not wait for each other come side by side, so that the processor can overlap them. Errors: Internal where tasks wait for each other in
-/// a circle, naming one that cannot start and what it waits for.
+/// Fills `steps` of a graph whose resources are all of fixed order. Tasks that do not wait for each other come side by side, so
+/// that the processor can overlap them. Errors: Internal where tasks wait for each other in a circle, naming one that cannot start
+/// and what it waits for.
 [[nodiscard]] Expected<void> sortTopologically(TaskGraph &graph);
 
 } // namespace trainyard

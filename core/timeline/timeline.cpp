@@ -1,42 +1,63 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/timeline.h"
 
+#include <array>
+
 namespace trainyard {
 
-const char *toString(WorkKind kind)
+namespace {
+
+constexpr std::array<WorkTraits, kWorkKindCount> kTraits{{
+    {"forward", TimeUse::Compute, WaitsSince::End},
+    {"backward", TimeUse::Compute, WaitsSince::End},
+    {"input gradient", TimeUse::Compute, WaitsSince::End},
+    {"weight gradient", TimeUse::Compute, WaitsSince::End},
+    {"recompute", TimeUse::Compute, WaitsSince::End},
+    {"forward and backward", TimeUse::Compute, WaitsSince::End},
+    {"pipeline transfer", TimeUse::Pipeline, WaitsSince::Start},
+    {"WAN transfer", TimeUse::Wan, WaitsSince::Origin},
+    {"collective", TimeUse::Compute, WaitsSince::End},
+    {"gradient sync", TimeUse::Reduce, WaitsSince::Start},
+    {"parameter gather", TimeUse::Reduce, WaitsSince::Start},
+    {"optimizer", TimeUse::Optimizer, WaitsSince::End},
+    {"offload store", TimeUse::Offload, WaitsSince::Start},
+    {"offload load", TimeUse::Offload, WaitsSince::Start},
+    {"prefill", TimeUse::Bubble, WaitsSince::End},
+    {"overhead", TimeUse::Overhead, WaitsSince::End},
+    {"gradients to host", TimeUse::None, WaitsSince::End},
+    {"states to host", TimeUse::None, WaitsSince::End},
+    {"drive read", TimeUse::None, WaitsSince::End},
+    {"drive write", TimeUse::None, WaitsSince::End},
+    {"CPU optimizer", TimeUse::None, WaitsSince::End},
+    {"GPU optimizer", TimeUse::None, WaitsSince::End},
+    {"states to GPU", TimeUse::None, WaitsSince::End},
+    {"weights to GPU", TimeUse::None, WaitsSince::End},
+}};
+
+} // namespace
+
+const WorkTraits &traitsOf(WorkKind kind)
 {
-    switch (kind) {
-    case WorkKind::Forward: return "forward";
-    case WorkKind::Backward: return "backward";
-    case WorkKind::InputGrad: return "input gradient";
-    case WorkKind::WeightGrad: return "weight gradient";
-    case WorkKind::Recompute: return "recompute";
-    case WorkKind::ForwardBackward: return "forward and backward";
-    case WorkKind::PipelineTransfer: return "pipeline transfer";
-    case WorkKind::WanTransfer: return "WAN transfer";
-    case WorkKind::Collective: return "collective";
-    case WorkKind::GradientReduce: return "gradient sync";
-    case WorkKind::ParameterGather: return "parameter gather";
-    case WorkKind::Optimizer: return "optimizer";
-    case WorkKind::OffloadStore: return "offload store";
-    case WorkKind::OffloadLoad: return "offload load";
-    case WorkKind::Prefill: return "prefill";
-    case WorkKind::Overhead: return "overhead";
-    case WorkKind::GradientsToHost: return "gradients to host";
-    case WorkKind::StatesToHost: return "states to host";
-    case WorkKind::DriveRead: return "drive read";
-    case WorkKind::DriveWrite: return "drive write";
-    case WorkKind::CpuOptimizer: return "CPU optimizer";
-    case WorkKind::GpuOptimizer: return "GPU optimizer";
-    case WorkKind::StatesToGpu: return "states to GPU";
-    case WorkKind::WeightsToGpu: return "weights to GPU";
-    }
-    return "";
+    return kTraits[static_cast<std::size_t>(kind)];
 }
 
 bool isTrainingCompute(WorkKind kind)
 {
     return kind <= WorkKind::ForwardBackward;
+}
+
+const TaskClass &Timeline::classOf(std::uint32_t span) const
+{
+    static const TaskClass kUnknown;
+    const std::uint32_t index = taskClass.empty() ? kNoSpan : taskClass[span];
+    return index < classes.size() ? classes[index] : kUnknown;
+}
+
+double Timeline::bytesMoved(std::uint32_t span) const
+{
+    if (!isVoid.empty() && isVoid[span] != 0 && start[span] == end[span] && (moved.empty() || moved[span] == 1))
+        return 0;
+    return classOf(span).bytes * (moved.empty() ? 1 : moved[span]);
 }
 
 } // namespace trainyard

@@ -4,29 +4,11 @@
 // metrics and views, never changed afterwards (bubble filling and telemetry add tracks to a copy).
 // Spans are numbered track by track, in order of start: track t owns spans [tracks[t].first, tracks[t].last).
 
-#include "core/base/units.h"
+#include "core/timeline/work.h"
 
-#include <cstdint>
 #include <vector>
 
 namespace trainyard {
-
-enum class WorkKind : std::uint8_t {
-    Forward, Backward, InputGrad, WeightGrad, Recompute,   // on a compute stream; Backward = input and weight gradients
-    ForwardBackward,                                       // of two micro-batches at once, the communication of each under the other
-    PipelineTransfer, WanTransfer,                         // a stage boundary, inside and between datacenters
-    Collective,                                            // tensor, context or expert parallel, where drawn on its own
-    GradientReduce, ParameterGather, Optimizer,
-    OffloadStore, OffloadLoad, Prefill, Overhead,
-    // States off the GPU (ZeRO-Offload, ZeRO-Infinity, Deep Optimizer States), beside or below a stage's own work
-    GradientsToHost, StatesToHost, DriveRead, DriveWrite, CpuOptimizer, GpuOptimizer, StatesToGpu, WeightsToGpu,
-};
-inline constexpr int kWorkKindCount = 24;
-
-/// "forward", "gradient sync" …: the name that tables, legends and exports show.
-[[nodiscard]] const char *toString(WorkKind kind);
-/// Work that keeps the GPU's compute units busy for training (recompute included, prefill not).
-[[nodiscard]] bool isTrainingCompute(WorkKind kind);
 
 enum class Stream : std::uint8_t {
     Compute, Wan, Collective, Copy, Prefill,
@@ -46,12 +28,12 @@ struct Track {
     std::uint32_t first = 0, last = 0;
 };
 
-inline constexpr std::uint32_t kNoSpan = 0xffffffffu;
-
 struct Timeline {
     std::vector<Track> tracks;     // datacenter-major order is the views' business
     std::vector<Nanoseconds> start, end;
     std::vector<WorkKind> kind;
+    std::vector<std::uint32_t> taskClass;      // index into `classes`, or kNoSpan: nothing more is known of it. May be empty
+    std::vector<TaskClass> classes;            // what the spans of a class do
     std::vector<std::int32_t> microBatch;      // -1 where it has none
     std::vector<std::uint16_t> chunk;          // virtual pipeline chunk on its stage
     // The backward of a ForwardBackward, whose forward the two above tell of; empty where there are none
@@ -61,12 +43,18 @@ struct Timeline {
     std::vector<std::uint32_t> trackOf;        // span -> track
     std::vector<std::uint32_t> origin;         // of a WAN transfer: the span whose result it carries; else kNoSpan.
                                                // Empty where there is no WAN track
-    std::vector<double> moved;     // of a store of activations that ended early, the share that it wrote; else 1. Empty where none did
+    std::vector<double> moved;     // of a span that was stopped, the share that it moved; else 1. Empty where none was
+    /// 1: in vain. A load of what is still there, a store that nobody will read; it changes no memory. Empty where none is.
+    std::vector<std::uint8_t> isVoid;
     std::uint64_t fingerprint = 0; // of the topology that gave tracks and labels; 0 = unknown or changed since
     Nanoseconds duration = 0;      // from the first start to the last end; starts begin at 0
 
     [[nodiscard]] std::size_t spanCount() const { return start.size(); }
     [[nodiscard]] bool isEmpty() const { return start.empty(); }
+    /// What the span does; nothing where its class is not known.
+    [[nodiscard]] const TaskClass &classOf(std::uint32_t span) const;
+    /// Bytes that the span moved: nothing of what it did in vain before it began, its part where it was stopped.
+    [[nodiscard]] double bytesMoved(std::uint32_t span) const;
 };
 
 } // namespace trainyard

@@ -2,7 +2,7 @@
 // The engine on the sizes that a planner asks for. "ops" counts tasks: forwards, backwards, transfers.
 #include "core/timeline/analysis.h"
 #include "core/timeline/event_loop.h"
-#include "core/timeline/pipeline_graph.h"
+#include "core/iteration/pipeline_graph.h"
 
 #include <benchmark/benchmark.h>
 

@@ -2,7 +2,7 @@
 // The optimizer step off the GPU as rows of the timeline: what the engine makes of them is what the formulas say.
 #include "core/ladder/step_rows.h"
 
-#include "core/timeline/pipeline_graph.h"
+#include "core/iteration/pipeline_graph.h"
 #include "tests/core/timeline/pipelines.h"
 
 #include <QTest>

@@ -4,7 +4,7 @@
 // inside a datacenter or across a WAN. Bytes and times in plain whole numbers.
 
 #include "core/memory/offload_replay.h"
-#include "core/timeline/pipeline_graph.h"
+#include "core/iteration/pipeline_graph.h"
 #include "core/timeline/simulator.h"
 
 #include <QTest>

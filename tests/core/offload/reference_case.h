@@ -5,7 +5,7 @@
 
 #include "core/memory/offload_replay.h"
 #include "core/offload/amount.h"
-#include "core/timeline/pipeline_graph.h"
+#include "core/iteration/pipeline_graph.h"
 #include "core/timeline/simulator.h"
 
 #include <QTest>

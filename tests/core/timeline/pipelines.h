@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Verbs for tests of the engine: a pipeline of equal stages in one line, and what to ask of its timeline.
 
-#include "core/timeline/pipeline_graph.h"
+#include "core/iteration/pipeline_graph.h"
 #include "core/timeline/simulator.h"
 
 #include <QTest>

@@ -19,6 +19,7 @@ struct OffloadSegment {
     bool staysAtTurn = false;      // not stored where the backward of the same micro-batch follows the forward at once
     int group = 0;                 // segments with the same number are loaded together; falls towards the first segment
     int waitsFor = -1;             // an earlier segment of the operation: its store ends before this forward begins; -1: none
+    double bytes = 0;              // that leave
     bool operator==(const OffloadSegment &) const = default;
 };
 

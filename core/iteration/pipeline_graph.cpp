@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two passes. The first numbers the tasks, resource by resource: compute tracks, WAN channels, collective tracks of each
-// class. The second writes tasks and predecessors in that order. A channel is one direction between two devices; chunks
-// that cross between the same devices share it, in the order in which the sender makes what it sends.
-#include "core/timeline/pipeline_class.h"
-#include "core/timeline/pipeline_costs.h"
+#include "core/iteration/pipeline_graph.h"
+
+#include "core/iteration/contributors.h"
 
 #include <algorithm>
 
@@ -63,33 +61,71 @@ Expected<void> checkOps(const IterationCosts &costs)
     return {};
 }
 
-void allocate(TaskGraph &graph, const std::vector<PipelineClassTasks> &classes, std::size_t tasks)
-{
-    for (const PipelineClassTasks &tasksOfClass : classes)
-        graph.resources.insert(graph.resources.end(), tasksOfClass.resources().begin(), tasksOfClass.resources().end());
-    graph.kind.resize(tasks);
-    graph.resource.resize(tasks);
-    graph.durationClass.resize(tasks);
-    graph.microBatch.resize(tasks);
-    graph.chunk.resize(tasks);
-    graph.flow.resize(graph.flows.empty() ? 0 : tasks);
-    // What else has a queue is served as it comes, in the order of its numbers.
-    if (std::ranges::any_of(graph.resources, [](const Resource &r) { return r.discipline == Discipline::Turns; }))
-        graph.priority.assign(tasks, 0);
-    if (std::ranges::any_of(classes, &PipelineClassTasks::hasPairs)) {
-        graph.pairedMicroBatch.assign(tasks, -1);
-        graph.pairedChunk.assign(tasks, 0);
+/// The list of contributors: class by class, each kind once.
+class Iteration {
+public:
+    explicit Iteration(const IterationCosts &costs) : m_costs(costs)
+    {
+        std::vector<Transfers *> transfers;
+        for (int c = 0; c < static_cast<int>(costs.classes.size()); ++c) {
+            ClassTasks &tasks = *m_classes.emplace_back(std::make_unique<ClassTasks>(costs, c));
+            const auto member = static_cast<std::size_t>(tasks.pipeline.cellMember);
+            auto crossing = std::make_unique<Transfers>(tasks, member > 0 ? transfers[transfers.size() - member] : nullptr);
+            auto states = std::make_unique<StateRows>(tasks);
+            auto sync = std::make_unique<SyncAndStep>(tasks, m_sync, *states);
+            transfers.push_back(crossing.get());
+            m_sync.push_back(sync.get());
+            add(std::make_unique<Operations>(tasks, *crossing));
+            add(std::make_unique<ActivationMoves>(tasks));
+            add(std::move(states));
+            add(std::move(crossing));
+            add(std::move(sync));
+        }
     }
-    if (std::ranges::any_of(classes, &PipelineClassTasks::offloads)) {
-        graph.partner.assign(tasks, kNoSpan);
-        graph.endsForwarded.assign(tasks, 0);
+
+    [[nodiscard]] std::uint64_t fingerprint() const
+    {
+        Fingerprint print;
+        print.add(m_costs.classes.size());
+        for (const auto &part : m_parts)
+            part->shape(print);
+        return print.value();
     }
-    if (std::ranges::any_of(classes, &PipelineClassTasks::cutsAtRunTime))
-        graph.continues.assign(tasks, 0);
-    graph.predBegin.resize(tasks + 1);
-    graph.pred.reserve(tasks + tasks / 2);
-    graph.lagClass.reserve(tasks + tasks / 2);
-}
+
+    void times(ClassTable &table)
+    {
+        table.clear();
+        table.linkCapacity = m_costs.linkCapacity;
+        for (const auto &part : m_parts)
+            part->times(table);
+    }
+
+    Expected<TaskGraph> build()
+    {
+        ClassTable table;
+        times(table);
+        GraphBuilder builder(std::move(table));
+        std::size_t operations = 0;
+        for (const PipelineCosts &pipeline : m_costs.classes)
+            for (const std::vector<Op> &order : pipeline.program.order)
+                operations += order.size();
+        builder.reserve(operations + operations / 8);
+        for (const auto &part : m_parts)
+            part->tasks(builder);
+        for (const auto &part : m_parts)
+            if (const auto ordered = part->order(builder); !ordered)
+                return std::unexpected(ordered.error());
+        return std::move(builder).finish(fingerprint());
+    }
+
+private:
+    void add(std::unique_ptr<Contributor> part) { m_parts.push_back(std::move(part)); }
+
+    const IterationCosts &m_costs;
+    std::vector<std::unique_ptr<ClassTasks>> m_classes;
+    std::vector<SyncAndStep *> m_sync;
+    std::vector<std::unique_ptr<Contributor>> m_parts;
+};
 
 } // namespace
 
@@ -99,36 +135,17 @@ Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs)
         return std::unexpected(checked.error());
     if (const auto checked = checkOps(costs); !checked)
         return std::unexpected(checked.error());
-    TaskGraph graph;
-    writeCosts(graph, costs);
-    const std::vector<ClassCosts> layout = layOutCosts(costs);
-    std::vector<PipelineClassTasks> classes;
-    classes.reserve(layout.size());
-    std::uint32_t tasks = 0, resources = 0;
-    for (std::size_t c = 0; c < layout.size(); ++c) {
-        classes.emplace_back(costs, static_cast<int>(c), layout[c]);
-        const auto member = static_cast<std::size_t>(costs.classes[c].cellMember);
-        classes.back().number(tasks, resources, member > 0 ? &classes[c - 1] : nullptr);
-    }
-    allocate(graph, classes, tasks);
-    for (PipelineClassTasks &tasksOfClass : classes)
-        if (const auto written = tasksOfClass.write(graph, classes); !written)
-            return std::unexpected(written.error());
-    graph.predBegin[tasks] = static_cast<std::uint32_t>(graph.pred.size());
-    // Where a resource decides while it runs, the event loop needs no order, and finds circles itself.
-    const auto isFixed = [](const Resource &r) { return r.discipline == Discipline::FixedOrder; };
-    if (std::ranges::all_of(graph.resources, isFixed))
-        if (const auto sorted = sortTopologically(graph); !sorted)
-            return std::unexpected(sorted.error());
-    graph.fingerprint = topologyFingerprint(costs);
-    return graph;
+    return Iteration(costs).build();
 }
 
 bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs)
 {
-    if (!checkSizes(costs) || graph.fingerprint != topologyFingerprint(costs))
+    if (!checkSizes(costs))
         return false;
-    writeCosts(graph, costs);
+    Iteration iteration(costs);
+    if (graph.fingerprint != iteration.fingerprint())
+        return false;
+    iteration.times(graph.table);
     return true;
 }
 

@@ -1,12 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Builds the task graph of one training iteration from a program and the costs of its operations: classes of equal
-// pipelines side by side, boundaries as lags (inside a datacenter) or as transfers on WAN channels, and gradient sync and step
-// (gradient reduction, optimizer, parameter gather). All times in nanoseconds.
+// The task graph of one training iteration from a program and the costs of its operations: classes of equal pipelines side by
+// side, boundaries as lags (inside a datacenter) or as transfers on WAN channels, and gradient sync and step (gradient reduction,
+// optimizer, parameter gather). All times in nanoseconds. Each part is a contributor of its own (contributors.h).
 
+#include "core/iteration/offload_times.h"
+#include "core/iteration/state_times.h"
+#include "core/memory/op_memory.h"
 #include "core/schedule/program.h"
-#include "core/timeline/offload_times.h"
-#include "core/timeline/state_times.h"
 #include "core/timeline/task_graph.h"
 
 namespace trainyard {
@@ -61,6 +62,7 @@ struct PipelineCosts {             // of one class of equal pipelines
     std::vector<SyncAndStepTimes> syncAndStep;   // [device]
     OffloadTimes offload;          // empty where everything stays
     StateTimes states;             // rows of states off the GPU, for which nothing waits
+    std::vector<std::shared_ptr<const OpMemory>> memory;   // [device]; empty where memory is not counted
 };
 
 struct IterationCosts {
@@ -70,6 +72,7 @@ struct IterationCosts {
     bool optimizerBarrier = false;    // every optimizer step waits for every reduction (gradient norm)
     Nanoseconds overhead = 0;         // host time at the end of the iteration
     std::vector<double> linkCapacity; // bytes/s, one a link direction; empty = no link can be a bottleneck
+    bool isRecomputing = false;       // the plan recomputes at all; else nothing is told apart by it
 };
 
 /// Errors: Internal where the program deadlocks (an order whose dependencies cannot be met), naming the operation.

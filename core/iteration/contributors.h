@@ -1,0 +1,172 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parts of an iteration's graph, each a contributor for one class of pipelines: operations, activations that leave and return,
+// states off the GPU, transfers between datacenters, gradient sync and step. Internal to core/iteration; the list of
+// them is in pipeline_graph.cpp.
+
+#include "core/iteration/class_tasks.h"
+
+#include <functional>
+
+namespace trainyard {
+
+class Transfers;
+
+/// Operations of every device, cut into segments where activations leave, and what they wait for along the chain of stages.
+class Operations : public Contributor {
+public:
+    Operations(ClassTasks &tasks, const Transfers &transfers) : m_(tasks), m_transfers(transfers) {}
+    void shape(Fingerprint &print) const override;
+    void times(ClassTable &table) override;
+    void tasks(GraphBuilder &builder) override;
+    [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
+
+private:
+    void addSegmentTimes(ClassTable &table, std::size_t slot);
+    void addPairTimes(ClassTable &table);
+    void addOp(GraphBuilder &builder, const Op &op, const Op *paired, KeptWhole &kept, int device);
+    void addSegments(GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device);
+    [[nodiscard]] std::uint32_t classOf(std::size_t slot, OpWork work) const { return m_first + kOpWorks * static_cast<std::uint32_t>(slot) + static_cast<std::uint32_t>(work); }
+    [[nodiscard]] bool waitForNeighbour(GraphBuilder &builder, const Op &op, TaskId task, int device) const;
+    [[nodiscard]] bool waitForNeighbour(GraphBuilder &builder, int producer, int consumer, const Op &op, TaskId task) const;
+    [[nodiscard]] bool hasInputs(const Op &op, TaskId task, int device) const;
+    [[nodiscard]] Error missingBefore(const Op &op, TaskId task, int device) const;
+    [[nodiscard]] TaskId nextOf(const Op &op, bool isPaired, TaskId task, int device) const;
+
+    ClassTasks &m_;
+    const Transfers &m_transfers;
+    std::uint32_t m_first = 0, m_firstPair = 0;
+    std::vector<std::uint32_t> m_firstSegment;   // [slot]: class of the first segment's forward
+    std::vector<std::uint32_t> m_lag;            // [boundary * 2 + direction]
+    std::vector<TaskId> m_firstTask;             // [device]
+};
+
+/// Boundaries between datacenters: channels that serve in the order in which the sender makes what it sends or, for the members of
+/// a cell, by turns, with the pieces that a member scatters before and gathers after its turn.
+class Transfers : public Contributor {
+public:
+    /// `first`: those of the first member of the cell, which owns the channels; nullptr for that member itself.
+    Transfers(ClassTasks &tasks, Transfers *first) : m_(tasks), m_owner(first ? first : this) {}
+    void shape(Fingerprint &print) const override;
+    void times(ClassTable &table) override;
+    void tasks(GraphBuilder &builder) override;
+    [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
+
+    /// Lets a task wait for the result of a stage that reaches the next one over a channel.
+    void waitForArrival(GraphBuilder &builder, TaskId task, int producer, int direction, int microBatch) const;
+
+private:
+    /// One direction between two devices; chunks that cross between the same devices share it.
+    struct Channel {
+        int from = 0, to = 0, wanLink = -1;
+        bool scatters = false, gathers = false;
+        GraphBuilder::Id resource = kNoSpan;
+        TaskId first = kNoSpan, firstScatter = kNoSpan, firstGather = kNoSpan;   // of this class, transfer by transfer
+    };
+    /// Which boundary and direction, whose result, in which place of its member.
+    struct Transfer { std::uint32_t boundary, place; int producer, direction; const Op *op; };
+
+    void findChannels();
+    int findChannel(int from, int to, const BoundaryTimes &boundary, int direction);
+    template <class Visit>
+    void each(std::size_t channel, Visit visit) const;
+    void addPieces(GraphBuilder &builder, Channel &channel, bool gathers);
+
+    ClassTasks &m_;
+    Transfers *m_owner;
+    std::uint32_t m_serialization = 0, m_pieces = 0;   // classes [boundary * 2 + direction], [… * 2 + {scatter, gather}]
+    std::uint32_t m_latency = 0;                       // lags [boundary * 2 + direction]
+    std::vector<Channel> m_channels;
+    std::vector<std::array<int, 2>> m_sends;           // [virtual stage]: channel of its forwards and of its gradients, or -1
+    std::vector<std::uint32_t> m_place[2];             // [cell]: place on the channel
+};
+
+/// Activations that leave after the forward and return before the backward: two queues a device, one each way.
+class ActivationMoves : public Contributor {
+public:
+    explicit ActivationMoves(ClassTasks &tasks) : m_(tasks) {}
+    void shape(Fingerprint &print) const override;
+    void times(ClassTable &table) override;
+    void tasks(GraphBuilder &builder) override;
+    [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
+
+private:
+    using From = GraphBuilder::From;
+    /// The start or the end of a task.
+    struct Moment { TaskId task = kNoSpan; From from = From::End; };
+    /// What one segment of one micro-batch keeps, on its way out and back.
+    struct Move { std::uint32_t segment; TaskId made, needed; std::uint32_t load; const Op *op; };
+    struct Load { std::uint32_t store; Moment turn, gradient; };   // asked for when both have come
+    struct DeviceMoves {
+        std::vector<Move> stores;  // in the order of the forwards
+        std::vector<Load> loads;   // in the order in which they are asked for
+        TaskId firstStore = 0, firstLoad = 0;
+    };
+    struct StoredRange {           // in DeviceMoves::stores
+        std::uint32_t first = 0, count = 0;
+        bool isMadeAnew = false;   // by an operation of its own, which waits for what it needs
+    };
+    struct Groups;
+
+    void findMoves(int device);
+    void findStores(DeviceMoves &moves, const std::vector<PlacedOp> &ops, std::size_t place, bool isOrderKnown);
+    void findLoads(DeviceMoves &moves, const std::vector<PlacedOp> &ops, std::size_t place, int device);
+    [[nodiscard]] Groups groupsOf(DeviceMoves &moves, const PlacedOp &backward, const PlacedOp *recomputation) const;
+    [[nodiscard]] Moment beginOf(const PlacedOp &op) const;
+    [[nodiscard]] Moment askInOrder(const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const;
+    void askAtRunTime(Load &load, const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const;
+    void addMoves(GraphBuilder &builder, int device);
+    void waitForMoves(GraphBuilder &builder, int device) const;
+    void waitForLoads(GraphBuilder &builder, const PlacedOp &op, int device) const;
+    void waitForStores(GraphBuilder &builder, const PlacedOp &op, int device) const;
+
+    ClassTasks &m_;
+    std::vector<std::uint32_t> m_first;          // [slot]: class of the first segment's store; its load follows
+    std::vector<DeviceMoves> m_moves;            // [device]
+    std::vector<StoredRange> m_stored;           // [cell]
+    std::vector<Moment> m_gradientBegins;        // [cell]: of the operation that makes it; where devices decide while they run
+};
+
+/// Rows of states off the GPU, for which nothing waits.
+class StateRows : public Contributor {
+public:
+    explicit StateRows(ClassTasks &tasks) : m_(tasks) {}
+    void shape(Fingerprint &print) const override;
+    void times(ClassTable &table) override;
+    void tasks(GraphBuilder &builder) override;
+    [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
+    /// Of a device: what its step begins with. Set by who adds it.
+    std::vector<TaskId> optimizer;
+
+private:
+    template <class Visit>
+    void eachMove(int device, Stream stream, Visit visit) const;
+
+    ClassTasks &m_;
+    std::uint32_t m_moves = 0, m_steps = 0, m_stepLags = 0;   // first classes, first lag
+    std::vector<std::pair<TaskId, TaskId>> m_begins;          // tasks that begin with another
+    std::vector<TaskId> m_firstStep;                          // [device]
+};
+
+/// After the last backward: gradient reduction, optimizer, parameter gather, and the host's time at the end.
+class SyncAndStep : public Contributor {
+public:
+    /// `all`: of every class, this one included, in order; filled when tasks() is called.
+    SyncAndStep(ClassTasks &tasks, const std::vector<SyncAndStep *> &all, StateRows &states) : m_(tasks), m_all(all), m_states(states) {}
+    void shape(Fingerprint &print) const override;
+    void times(ClassTable &table) override;
+    void tasks(GraphBuilder &builder) override;
+    [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
+
+private:
+    struct Tasks { TaskId reduce = kNoSpan, optimizer = kNoSpan, gather = kNoSpan, overhead = kNoSpan; };
+
+    ClassTasks &m_;
+    const std::vector<SyncAndStep *> &m_all;
+    StateRows &m_states;
+    std::uint32_t m_first = 0, m_overhead = 0, m_barrierClass = 0, m_lags = 0;   // classes [device * 3 + …]; lags [device * classes + class]
+    std::vector<Tasks> m_tasks;                  // [device]
+    TaskId m_barrier = kNoSpan;                  // the gradient-norm exchange, on the first class only
+};
+
+} // namespace trainyard

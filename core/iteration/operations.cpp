@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/iteration/contributors.h"
+#include "core/iteration/forward_policies.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+WorkKind kindOf(OpKind kind)
+{
+    return static_cast<WorkKind>(kind);   // the first work kinds are the op kinds, in the same order
+}
+static_assert(static_cast<int>(WorkKind::Recompute) == static_cast<int>(OpKind::Recompute));
+
+constexpr OpKind kOpOf[kOpWorks] = {OpKind::Forward, OpKind::Forward, OpKind::Backward, OpKind::Backward, OpKind::InputGrad, OpKind::InputGrad,
+                                    OpKind::WeightGrad, OpKind::Recompute, OpKind::Recompute, OpKind::Recompute};
+
+Nanoseconds durationOf(const OpTimes &times, OpKind kind)
+{
+    switch (kind) {
+    case OpKind::Backward: return times.backward - times.recompute;
+    case OpKind::InputGrad: return times.inputGrad - times.recompute;
+    case OpKind::WeightGrad: return times.weightGrad;
+    case OpKind::Recompute: return times.recompute;
+    default: return times.forward;
+    }
+}
+
+bool isRecomputation(SegmentWork work)
+{
+    return work >= SegmentWork::RecomputeWithin;
+}
+
+std::uint32_t recomputedIn(const std::vector<OffloadSegment> &segments)
+{
+    return static_cast<std::uint32_t>(std::ranges::count_if(segments, [](const OffloadSegment &s) { return s.recompute > 0; }));
+}
+
+} // namespace
+
+void Operations::shape(Fingerprint &print) const
+{
+    const Program &program = m_.program;
+    print.add(static_cast<std::uint64_t>(program.shape.chunks) << 32 | static_cast<std::uint64_t>(program.rule) << 8 | static_cast<std::uint64_t>(program.placement));
+    if (program.rule == OrderRule::WorkConserving)   // limits are the resources', not the order's
+        for (const int limit : program.shape.inFlightLimit)
+            print.add(static_cast<std::uint64_t>(limit));
+    print.add(program.order.size() << 2 | (m_.pipeline.memory.empty() ? 1u : 0u) | (m_.costs.isRecomputing ? 2u : 0u));
+    static_assert(sizeof(Op) == sizeof(std::uint64_t) && std::has_unique_object_representations_v<Op>);
+    for (const std::vector<Op> &order : program.order)
+        print.add(reinterpret_cast<const std::uint64_t *>(order.data()), order.size());
+    for (const OpTimes &times : m_.pipeline.ops)
+        print.add(times.recompute > 0);
+    for (const std::vector<OffloadSegment> &segments : m_.pipeline.offload.ops) {
+        print.add(segments.size());
+        for (const OffloadSegment &segment : segments)
+            print.add(segment.recompute > 0);
+    }
+}
+
+void Operations::times(ClassTable &table)
+{
+    m_first = static_cast<std::uint32_t>(table.durations.size());
+    for (std::size_t slot = 0; slot < m_.pipeline.ops.size(); ++slot)
+        for (std::uint32_t work = 0; work < kOpWorks; ++work) {
+            const std::uint32_t made = table.add(kindOf(kOpOf[work]), durationOf(m_.pipeline.ops[slot], kOpOf[work]));
+            if (!m_.pipeline.memory.empty()) {
+                const OpMemory &memory = *m_.pipeline.memory[slot / static_cast<std::size_t>(m_.chunks)];
+                memory.tell(table.about[made], memory.op(static_cast<int>(slot) % m_.chunks, static_cast<OpWork>(work)));
+            }
+        }
+    addPairTimes(table);
+    m_firstSegment.clear();
+    for (std::size_t slot = 0; slot < m_.pipeline.offload.ops.size(); ++slot)
+        addSegmentTimes(table, slot);
+    m_lag.clear();
+    for (const BoundaryTimes &boundary : m_.pipeline.boundaries)
+        for (const Nanoseconds time : boundary.serialization)
+            m_lag.push_back(table.addLag(boundary.isWan ? 0 : time));
+}
+
+void Operations::addPairTimes(ClassTable &table)
+{
+    m_firstPair = static_cast<std::uint32_t>(table.durations.size());
+    const auto chunks = static_cast<std::size_t>(m_.chunks);
+    for (std::size_t i = 0; i < m_.pipeline.pairs.size(); ++i)
+        for (std::uint32_t wholes = 0; wholes < 4; ++wholes) {
+            const std::uint32_t made = table.add(WorkKind::ForwardBackward, m_.pipeline.pairs[i]);
+            if (m_.pipeline.memory.empty())
+                continue;
+            const OpMemory &memory = *m_.pipeline.memory[i / chunks / chunks];
+            memory.tell(table.about[made], memory.pair(static_cast<int>(i / chunks % chunks), (wholes & 2) != 0, static_cast<int>(i % chunks), (wholes & 1) != 0));
+        }
+}
+
+void Operations::addSegmentTimes(ClassTable &table, std::size_t slot)
+{
+    m_firstSegment.push_back(static_cast<std::uint32_t>(table.durations.size()));
+    const std::vector<OffloadSegment> &segments = m_.pipeline.offload.ops[slot];
+    for (std::size_t k = 0; k < segments.size(); ++k)
+        for (std::uint32_t i = 0; i < kSegmentWorks; ++i) {
+            const auto work = static_cast<SegmentWork>(i);
+            const bool isForward = work <= SegmentWork::ForwardWhole;
+            const WorkKind kind = isForward ? WorkKind::Forward : isRecomputation(work) ? WorkKind::Recompute
+                                              : m_.splitsBackward                     ? WorkKind::InputGrad
+                                                                                      : WorkKind::Backward;
+            const std::uint32_t made = table.add(kind, isForward ? segments[k].forward : isRecomputation(work) ? segments[k].recompute : segments[k].backward);
+            if (m_.pipeline.memory.empty())
+                continue;
+            const OpMemory &memory = *m_.pipeline.memory[slot / static_cast<std::size_t>(m_.chunks)];
+            memory.tell(table.about[made], memory.segment(static_cast<int>(slot) % m_.chunks, k, work));
+        }
+}
+
+void Operations::tasks(GraphBuilder &builder)
+{
+    const ScheduleShape &shape = m_.program.shape;
+    for (int d = 0; d < m_.devices; ++d) {
+        const int limit = shape.inFlightLimit.empty() ? 0 : shape.inFlightLimit[static_cast<std::size_t>(d)];
+        const RunTimePolicy *policy = forwardPolicy(m_.program.rule);
+        m_.compute.push_back(builder.resource({.stream = Stream::Compute, .pipelineClass = m_.index, .stage = d}, policy ? Discipline::ByPolicy : Discipline::FixedOrder, policy, limit));
+    }
+    for (auto &results : m_.result)
+        results.assign(m_.stages.size() * static_cast<std::size_t>(m_.microBatches), kNoSpan);
+    if (m_.offloads() || !m_.pipeline.states.isEmpty())
+        m_.placed.resize(static_cast<std::size_t>(m_.devices));
+    for (int d = 0; d < m_.devices; ++d) {
+        m_firstTask.push_back(builder.taskCount());
+        KeptWhole kept(m_.program, d, m_.costs.isRecomputing && !m_.pipeline.memory.empty());
+        const Op *paired = nullptr;   // a forward that shares its task with the backward that follows
+        for (const Op &op : m_.program.order[static_cast<std::size_t>(d)]) {
+            if (op.kind != OpKind::PairedForward)
+                addOp(builder, op, paired, kept, d);
+            paired = op.kind == OpKind::PairedForward ? &op : nullptr;
+        }
+        m_.lastOp.push_back(builder.taskCount() > m_firstTask.back() ? builder.taskCount() - 1 : kNoSpan);
+    }
+}
+
+void Operations::addOp(GraphBuilder &builder, const Op &op, const Op *paired, KeptWhole &kept, int device)
+{
+    const std::size_t slot = m_.slot(device, op.chunk);
+    const GraphBuilder::Id resource = m_.compute[static_cast<std::size_t>(device)];
+    const TaskId first = builder.taskCount();
+    const OpWork work = kept.workOf(op);
+    const std::vector<OffloadSegment> *segments = paired ? nullptr : m_.segmentsOf(op, slot);
+    if (segments) {
+        addSegments(builder, op, *segments, work == OpWork::ForwardWhole || work == OpWork::BackwardWhole || work == OpWork::InputGradWhole || work == OpWork::RecomputeWithin, device);
+    } else {
+        if (op.kind == OpKind::Recompute && m_.pipeline.ops[slot].recompute <= 0)
+            return;
+        if (m_.isRecomputed(op, slot))
+            builder.task(resource, classOf(slot, op.kind == OpKind::InputGrad ? OpWork::RecomputeInput : OpWork::RecomputeWithin), {op.microBatch, op.chunk, false});
+        if (paired) {
+            const std::size_t pair = m_.slot(device, paired->chunk) * static_cast<std::size_t>(m_.chunks) + static_cast<std::size_t>(op.chunk);
+            const std::uint32_t wholes = (kept.isWhole(*paired) ? 2u : 0u) + (work == OpWork::BackwardWhole ? 1u : 0u);
+            builder.pair(builder.task(resource, m_firstPair + 4 * static_cast<std::uint32_t>(pair) + wholes, {paired->microBatch, paired->chunk, false}), op.microBatch, op.chunk);
+        } else {
+            builder.task(resource, classOf(slot, work), {op.microBatch, op.chunk, false});
+        }
+    }
+    const TaskId end = builder.taskCount();
+    if (end == first)
+        return;
+    const auto makes = [&](const Op &of, int direction) { m_.result[direction][m_.cell(m_.stageOf[m_.slot(device, of.chunk)], of.microBatch)] = end - 1; };
+    if (paired)
+        makes(*paired, 0);
+    if (isForward(op.kind) || makesGradient(op.kind))
+        makes(op, isForward(op.kind) ? 0 : 1);
+    if (m_.placed.empty())
+        return;
+    auto &placed = m_.placed[static_cast<std::size_t>(device)];
+    if (paired)                    // its task is the backward's, after the recomputation
+        placed.push_back({paired, m_.slot(device, paired->chunk), end - 1, end - 1, false});
+    placed.push_back({&op, slot, first, end - 1, segments != nullptr});
+}
+
+/// A recomputation of its own goes from the last segment to the first, as backwards do: it is in this order that loads come.
+void Operations::addSegments(GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device)
+{
+    const std::size_t slot = m_.slot(device, op.chunk);
+    const TaskId first = builder.taskCount();
+    const auto add = [&](std::size_t k, SegmentWork work) {
+        builder.task(m_.compute[static_cast<std::size_t>(device)], m_firstSegment[slot] + kSegmentWorks * static_cast<std::uint32_t>(k) + static_cast<std::uint32_t>(work),
+                     {op.microBatch, op.chunk, !m_.isStrict() && builder.taskCount() > first});
+    };
+    if (op.kind == OpKind::Forward) {
+        for (std::size_t k = 0; k < segments.size(); ++k)
+            add(k, isWhole ? SegmentWork::ForwardWhole : SegmentWork::Forward);
+        return;
+    }
+    const bool recomputes = m_.isRecomputed(op, slot);
+    for (std::size_t k = segments.size(); k-- > 0;) {
+        const bool makesAnew = segments[k].recompute > 0;
+        if (op.kind == OpKind::Recompute) {
+            if (makesAnew)
+                add(k, !isWhole && builder.taskCount() == first ? SegmentWork::Recompute : SegmentWork::RecomputeRest);
+            continue;
+        }
+        if (recomputes && makesAnew)
+            add(k, SegmentWork::RecomputeWithin);
+        add(k, isWhole ? SegmentWork::BackwardWhole : recomputes && makesAnew ? SegmentWork::BackwardAnew : SegmentWork::Backward);
+    }
+}
+
+/// The first task past those of the operation, which begin at `task`.
+TaskId Operations::nextOf(const Op &op, bool isPaired, TaskId task, int device) const
+{
+    const std::size_t slot = m_.slot(device, op.chunk);
+    if (op.kind == OpKind::Recompute && m_.pipeline.ops[slot].recompute <= 0)
+        return task;
+    const bool recomputes = m_.isRecomputed(op, slot);
+    const std::vector<OffloadSegment> *segments = isPaired ? nullptr : m_.segmentsOf(op, slot);
+    if (!segments)
+        return task + (recomputes ? 2 : 1);
+    if (op.kind == OpKind::Recompute)
+        return task + recomputedIn(*segments);
+    return task + static_cast<std::uint32_t>(segments->size()) + (recomputes ? recomputedIn(*segments) : 0);
+}
+
+Expected<void> Operations::order(GraphBuilder &builder)
+{
+    for (int d = 0; d < m_.devices; ++d) {
+        TaskId task = m_firstTask[static_cast<std::size_t>(d)];
+        const Op *paired = nullptr;
+        for (const Op &op : m_.program.order[static_cast<std::size_t>(d)]) {
+            if (op.kind == OpKind::PairedForward) {
+                paired = &op;
+                continue;
+            }
+            const TaskId next = nextOf(op, paired != nullptr, task, d);
+            // A fused recomputation waits for the gradient like the backward that it belongs to.
+            if (next > task && (!hasInputs(op, task, d) || (paired && !waitForNeighbour(builder, *paired, task, d)) || !waitForNeighbour(builder, op, task, d)))
+                return std::unexpected(missingBefore(op, task, d));
+            const int q = m_.stageOf[m_.slot(d, op.chunk)];
+            // What a fixed order implies: a recomputation, or the last stage's backward, follows its own forward.
+            if (next > task && m_.program.rule == OrderRule::WorkConserving && (op.kind == OpKind::Recompute || (makesGradient(op.kind) && m_.stage(q).ends)))
+                builder.after(task, m_.result[0][m_.cell(q, op.microBatch)]);
+            task = next;
+            paired = nullptr;
+        }
+    }
+    return {};
+}
+
+/// False where its forward, or the input gradient of a weight gradient, is missing or comes later on the same device.
+bool Operations::hasInputs(const Op &op, TaskId task, int device) const
+{
+    if (isForward(op.kind))
+        return true;
+    const std::size_t cell = m_.cell(m_.stageOf[m_.slot(device, op.chunk)], op.microBatch);
+    return m_.result[0][cell] < task && (op.kind != OpKind::WeightGrad || m_.result[1][cell] < task);
+}
+
+/// Lets the task wait for the neighbour in the chain that the operation needs. False where that is missing.
+bool Operations::waitForNeighbour(GraphBuilder &builder, const Op &op, TaskId task, int device) const
+{
+    const int q = m_.stageOf[m_.slot(device, op.chunk)];
+    if (isForward(op.kind))
+        return m_.stage(q).begins || waitForNeighbour(builder, q - 1, q, op, task);
+    return !makesGradient(op.kind) || m_.stage(q).ends || waitForNeighbour(builder, q + 1, q, op, task);
+}
+
+bool Operations::waitForNeighbour(GraphBuilder &builder, int producer, int consumer, const Op &op, TaskId task) const
+{
+    const int direction = producer < consumer ? 0 : 1, boundary = std::min(producer, consumer);
+    const TaskId result = m_.result[direction][m_.cell(producer, op.microBatch)];
+    if (result == kNoSpan)
+        return false;
+    if (!m_.stage(boundary).crosses)
+        return result < task;
+    if (m_.pipeline.boundaries[static_cast<std::size_t>(boundary)].isWan)
+        m_transfers.waitForArrival(builder, task, producer, direction, op.microBatch);
+    else
+        builder.after(task, result, m_lag[static_cast<std::size_t>(2 * boundary + direction)]);
+    return true;
+}
+
+Error Operations::missingBefore(const Op &op, TaskId task, int device) const
+{
+    const int q = m_.stageOf[m_.slot(device, op.chunk)];
+    const bool forward = isForward(op.kind);
+    const int from = forward ? q - 1 : q + 1;   // the stage of its input or gradient
+    std::string needed;
+    if (op.kind == OpKind::WeightGrad)
+        needed = "input gradient";
+    else if (!forward && m_.result[0][m_.cell(q, op.microBatch)] >= task)
+        needed = "forward";
+    else if (from < 0 || from >= static_cast<int>(m_.stages.size()))
+        needed = "partner's input";
+    else
+        needed = std::string(forward ? "input" : "gradient") + " from stage " + std::to_string(m_.stage(from).device);
+    return scheduleError("stage " + std::to_string(device) + ": " + toString(kindOf(op.kind)) + " of micro-batch " + std::to_string(op.microBatch) + ", chunk "
+                         + std::to_string(op.chunk) + " waits for its " + needed + ", which the program lacks or has later");
+}
+
+} // namespace trainyard

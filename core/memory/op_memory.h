@@ -1,0 +1,104 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the operations of one stage do to the memory of its GPU, by what is done rather than for each micro-batch: whole operations,
+// their segments where activations leave, and pairs. The classes of a graph's tasks take their bytes from here, and the walk over
+// a timeline or over an order of work adds them up. Equations in docs/model.md, "Memory" and "Activation offload".
+
+#include "core/memory/chunk_memory.h"
+#include "core/offload/stage_offload.h"
+#include "core/schedule/program.h"
+#include "core/timeline/work.h"
+
+#include <memory>
+
+namespace trainyard {
+
+/// What the micro-batches hold on one GPU at a moment, or a change of that.
+struct LiveBytes {
+    double activations = 0;        // kept by layers, recomputed ones included
+    double ends = 0;               // beside the layers
+    double forWeightGrads = 0;     // of micro-batches whose weight gradients are still to come
+    double loss = 0;
+    double inFlight = 0;           // micro-batches between forward and backward, chunks counted as fractions
+    Workspace workspace;
+    [[nodiscard]] double total() const { return activations + ends + forWeightGrads + loss + workspace.total(); }
+    void add(const LiveBytes &other);
+};
+
+/// Whole operations. `…Whole`: of a micro-batch that finds everything that its forward made, because nothing is computed again or it
+/// has been. Recompute: by an operation of its own; RecomputeWithin, RecomputeInput: as the first part of a backward or input gradient.
+enum class OpWork : std::uint8_t {
+    Forward, ForwardWhole, Backward, BackwardWhole, InputGrad, InputGradWhole, WeightGrad, Recompute, RecomputeWithin, RecomputeInput
+};
+inline constexpr std::uint32_t kOpWorks = 10;
+/// Of operations that are cut. BackwardAnew: right after its own recomputation. RecomputeRest: of an operation of its own, all
+/// segments but the one with which it begins.
+enum class SegmentWork : std::uint8_t { Forward, ForwardWhole, Backward, BackwardAnew, BackwardWhole, RecomputeWithin, Recompute, RecomputeRest };
+inline constexpr std::uint32_t kSegmentWorks = 8;
+
+class OpMemory {
+public:
+    struct Effect {
+        LiveBytes atStart, running, atEnd;
+        PoolBytes left, returned;  // of `gpu` nothing: what is away or discarded from the end on, or again here from the start on (negative)
+        [[nodiscard]] MemoryChange change() const;
+    };
+
+    /// `offload`: nullptr where every activation stays.
+    OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload, bool splitsBackward);
+
+    [[nodiscard]] const std::vector<ChunkMemory> &chunks() const { return m_chunks; }
+    // Indices of effects
+    [[nodiscard]] std::uint32_t op(int chunk, OpWork work) const { return m_first[std::size_t(chunk)] + std::uint32_t(work); }
+    [[nodiscard]] std::uint32_t segment(int chunk, std::size_t segment, SegmentWork work) const
+    {
+        return m_first[std::size_t(chunk)] + kOpWorks + kSegmentWorks * std::uint32_t(segment) + std::uint32_t(work);
+    }
+    [[nodiscard]] std::uint32_t pair(int forward, bool isForwardWhole, int backward, bool isBackwardWhole) const
+    {
+        return m_firstPair + 4 * (std::uint32_t(forward) * std::uint32_t(m_chunks.size()) + std::uint32_t(backward)) + (isForwardWhole ? 2 : 0) + (isBackwardWhole ? 1 : 0);
+    }
+    [[nodiscard]] std::uint32_t effects() const { return std::uint32_t(m_effects.size()); }
+    [[nodiscard]] const Effect &effect(std::uint32_t index) const { return m_effects[index]; }
+    [[nodiscard]] const MemoryChange &change(std::uint32_t index) const { return m_changes[index]; }
+
+    /// Tells a class of tasks what it does.
+    void tell(TaskClass &taskClass, std::uint32_t index) const
+    {
+        taskClass.memoryParts = index;
+        taskClass.memory = m_changes[index];
+    }
+    /// Of a store or a load of so many bytes.
+    static MemoryChange moved(double bytes, bool isStore);
+
+private:
+    void addOps(std::size_t chunk);
+    void addOffloadedOps(std::size_t chunk, const std::vector<SegmentBytes> &segments, bool splitsBackward);
+    void addSegments(std::size_t chunk, const std::vector<SegmentBytes> &segments);
+    void addPairs(const StageOffload *offload);
+    [[nodiscard]] LiveBytes whole(std::size_t chunk, bool isWhole, double bytes, double sign) const;
+
+    std::vector<ChunkMemory> m_chunks;
+    std::vector<std::uint32_t> m_first;
+    std::uint32_t m_firstPair = 0;
+    std::vector<Effect> m_effects;
+    std::vector<MemoryChange> m_changes;
+};
+
+/// Which micro-batches of a device find everything that their forward made, as its operations are gone through in order.
+class KeptWhole {
+public:
+    /// `isRecomputing`: the plan recomputes at all.
+    KeptWhole(const Program &program, int device, bool isRecomputing);
+    /// Of an operation that is not a pair; a recomputation makes its micro-batch whole.
+    [[nodiscard]] OpWork workOf(const Op &op);
+    [[nodiscard]] bool isWhole(const Op &op) const { return !m_isWhole.empty() && m_isWhole[index(op)] != 0; }
+
+private:
+    [[nodiscard]] std::size_t index(const Op &op) const { return std::size_t(op.chunk) * m_microBatches + std::size_t(op.microBatch); }
+
+    std::size_t m_microBatches;
+    std::vector<std::uint8_t> m_isWhole;   // per chunk and micro-batch; empty where none is
+};
+
+} // namespace trainyard

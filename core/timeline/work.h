@@ -1,0 +1,75 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Kinds of work, and what the tasks of one class do. A graph has few classes and many tasks, so a task names its class and
+// the class says the rest: how long, how many bytes it moves, what it takes of memory and gives back. The engine reads times and
+// flows only; metrics, memory, views and exports read the rest.
+
+#include "core/base/units.h"
+
+#include <cstdint>
+
+namespace trainyard {
+
+enum class WorkKind : std::uint8_t {
+    Forward, Backward, InputGrad, WeightGrad, Recompute,   // on a compute stream; Backward = input and weight gradients
+    ForwardBackward,                                       // of two micro-batches at once, the communication of each under the other
+    PipelineTransfer, WanTransfer,                         // a stage boundary, inside and between datacenters
+    Collective,                                            // tensor, context or expert parallel, where drawn on its own
+    GradientReduce, ParameterGather, Optimizer,
+    OffloadStore, OffloadLoad, Prefill, Overhead,
+    // States off the GPU (ZeRO-Offload, ZeRO-Infinity, Deep Optimizer States), beside or below a stage's own work
+    GradientsToHost, StatesToHost, DriveRead, DriveWrite, CpuOptimizer, GpuOptimizer, StatesToGpu, WeightsToGpu,
+};
+inline constexpr int kWorkKindCount = 24;
+
+/// What a stage's seconds are booked to. None: on rows of their own, for which nothing waits.
+enum class TimeUse : std::uint8_t { Compute, Bubble, Wan, Pipeline, Reduce, Optimizer, Overhead, Offload, None };
+inline constexpr int kTimeUseCount = 9;
+
+/// Since when a stage waits for work of a kind on another row: since the result that it carries was there, since it began, since
+/// it ended (the lag of a local boundary), or for what it waited for itself.
+enum class WaitsSince : std::uint8_t { Origin, Start, End };
+
+struct WorkTraits {
+    const char *name;              // that tables, legends and exports show
+    TimeUse use;
+    WaitsSince waitsSince;
+};
+[[nodiscard]] const WorkTraits &traitsOf(WorkKind kind);
+/// "forward", "gradient sync" …
+[[nodiscard]] inline const char *toString(WorkKind kind) { return traitsOf(kind).name; }
+/// Work that keeps the GPU's compute units busy for training (recompute included, prefill not).
+[[nodiscard]] bool isTrainingCompute(WorkKind kind);
+
+inline constexpr std::uint32_t kNoSpan = 0xffffffffu;
+
+/// Bytes on the GPU, outside it (in host memory or on drives), and thrown away until they are made anew. What would be on the
+/// GPU if everything stayed is the sum of the three.
+struct PoolBytes {
+    double gpu = 0, away = 0, discarded = 0;
+    PoolBytes &operator+=(const PoolBytes &other)
+    {
+        gpu += other.gpu;
+        away += other.away;
+        discarded += other.discarded;
+        return *this;
+    }
+    [[nodiscard]] double whole() const { return gpu + away + discarded; }
+    bool operator==(const PoolBytes &) const = default;
+};
+
+/// What a task takes of memory, or gives back (negative). While it runs it also holds `running` bytes on the GPU.
+struct MemoryChange {
+    PoolBytes atStart, atEnd;
+    double running = 0;
+    bool operator==(const MemoryChange &) const = default;
+};
+
+struct TaskClass {
+    WorkKind kind = WorkKind::Forward;
+    std::uint32_t memoryParts = kNoSpan;   // where the stage's memory says what the bytes are; kNoSpan: it says nothing
+    double bytes = 0;              // that one task moves
+    MemoryChange memory;           // of one GPU of its stage
+};
+
+} // namespace trainyard
