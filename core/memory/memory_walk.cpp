@@ -19,14 +19,24 @@ public:
             result.steps.push_back({0, 0, 0});
     }
 
-    void start(Nanoseconds time, const MemoryChange &change) { add(time, change.atStart, change.running); }
-    void end(Nanoseconds time, const MemoryChange &change) { add(time, change.atEnd, 0); }
+    void start(Nanoseconds time, const MemoryChange &change)
+    {
+        if (change.running != 0)
+            m_running = change.running;
+        add(time, change.atStart);
+    }
+    void end(Nanoseconds time, const MemoryChange &change)
+    {
+        if (change.running != 0)
+            m_running = 0;
+        add(time, change.atEnd);
+    }
 
 private:
-    void add(Nanoseconds time, const PoolBytes &change, double running)
+    void add(Nanoseconds time, const PoolBytes &change)
     {
         m_now += change;
-        const double gpu = m_now.gpu + running;
+        const double gpu = m_now.gpu + m_running;
         if (gpu > m_result.peak) {
             m_result.peak = gpu;
             m_result.fullest = m_changes;
@@ -46,6 +56,7 @@ private:
 
     LiveOverTime &m_result;
     PoolBytes m_now;
+    double m_running = 0;          // of the one operation that runs
     std::size_t m_changes = 0;
     bool m_keepsSteps, m_mergesInstants;
 };
@@ -59,33 +70,35 @@ public:
     void start(const TaskClass &of)
     {
         if (of.memoryParts == kNoSpan)
-            return add({}, of.memory.atStart, {});
+            return add({}, of.memory.atStart);
         const OpMemory::Effect &effect = m_memory.effect(of.memoryParts);
-        add(effect.atStart, effect.returned, effect.running);
+        m_running = effect.running;
+        add(effect.atStart, effect.returned);
     }
     void end(const TaskClass &of)
     {
         if (of.memoryParts == kNoSpan)
-            return add({}, of.memory.atEnd, {});
+            return add({}, of.memory.atEnd);
         const OpMemory::Effect &effect = m_memory.effect(of.memoryParts);
-        add(effect.atEnd, effect.left, {});
+        m_running = {};
+        add(effect.atEnd, effect.left);
     }
     [[nodiscard]] const LiveBytes &live() const { return m_live; }
 
 private:
-    void add(const LiveBytes &change, const PoolBytes &elsewhere, const LiveBytes &running)
+    void add(const LiveBytes &change, const PoolBytes &elsewhere)
     {
         m_live.add(change);
         m_live.activations -= elsewhere.away + elsewhere.discarded;
         if (--m_left > 0)
             return;
-        m_live.add(running);
-        m_live.workspace = running.workspace;
+        m_live.add(m_running);
+        m_live.workspace = m_running.workspace;
     }
 
     const OpMemory &m_memory;
     std::size_t m_left;
-    LiveBytes m_live;
+    LiveBytes m_live, m_running;
 };
 
 /// The rows of one GPU, and which of their spans changes its memory next. At one instant what ends comes before what starts, moves

@@ -97,7 +97,7 @@ OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload,
         if (segments.empty())
             segments.emplace_back();   // a chunk without layers
         addOffloadedOps(c, segments, splitsBackward);
-        addSegments(c, segments);
+        addSegments(c, segments, splitsBackward);
     }
     m_firstPair = std::uint32_t(m_effects.size());
     addPairs(offload);
@@ -146,7 +146,7 @@ void OpMemory::addOffloadedOps(std::size_t chunk, const std::vector<SegmentBytes
 {
     const ChunkMemory &c = m_chunks[chunk];
     const std::size_t first = m_effects.size();
-    addSegments(chunk, {segments.front()});
+    addSegments(chunk, {segments.front()}, splitsBackward);
     const std::vector<Effect> of(m_effects.begin() + std::ptrdiff_t(first), m_effects.end());
     m_effects.resize(first);
     const auto segment = [&](SegmentWork work) { return of[std::size_t(work)]; };
@@ -155,11 +155,8 @@ void OpMemory::addOffloadedOps(std::size_t chunk, const std::vector<SegmentBytes
     for (const bool isWhole : {false, true})   // beside input gradients a whole backward is never cut
         m_effects.push_back(!splitsBackward ? segment(isWhole ? SegmentWork::BackwardWhole : SegmentWork::BackwardAnew)
                                             : Effect{{}, working(isWhole ? c.sparedBackward : c.backward), whole(chunk, isWhole, sumOf(segments), -1), {}, {}});
-    for (const SegmentWork work : {SegmentWork::BackwardAnew, SegmentWork::BackwardWhole}) {
-        Effect effect = segment(work);
-        effect.atEnd.forWeightGrads = c.forWeightGrads * (c.kept > 0 ? segments.front().whole() / c.kept : 1);
-        m_effects.push_back(effect);
-    }
+    m_effects.push_back(segment(SegmentWork::BackwardAnew));
+    m_effects.push_back(segment(SegmentWork::BackwardWhole));
     m_effects.emplace_back().atEnd.forWeightGrads = -c.forWeightGrads;
     m_effects.emplace_back().atStart.activations = c.whole - c.kept;
     m_effects.push_back(splitsBackward ? Effect{{}, working(c.backward), {}, {}, {}} : segment(SegmentWork::RecomputeWithin));
@@ -168,7 +165,7 @@ void OpMemory::addOffloadedOps(std::size_t chunk, const std::vector<SegmentBytes
 
 /// A segment counts from the end of its forward (the one with the loss from its start) to the end of its backward; what is thrown away
 /// does not count until its recomputation starts. What the operation holds beside its segments is counted with the first.
-void OpMemory::addSegments(std::size_t chunk, const std::vector<SegmentBytes> &segments)
+void OpMemory::addSegments(std::size_t chunk, const std::vector<SegmentBytes> &segments, bool splitsBackward)
 {
     const ChunkMemory &c = m_chunks[chunk];
     for (const SegmentBytes &segment : segments) {
@@ -195,6 +192,8 @@ void OpMemory::addSegments(std::size_t chunk, const std::vector<SegmentBytes> &s
                 effect.atEnd = whole(chunk, false, 0, -1);
             effect.atEnd.activations = -segment.whole() - (isWhole ? (c.whole - c.kept) * share : 0);
             effect.atEnd.loss = segment.hasHead ? -c.loss : 0;
+            if (splitsBackward)
+                effect.atEnd.forWeightGrads = c.forWeightGrads * share;
             if (work != SegmentWork::BackwardAnew)
                 effect.returned = anew;
             m_effects.push_back(effect);

@@ -74,7 +74,7 @@ public:
 private:
     void addOps(std::size_t chunk);
     void addOffloadedOps(std::size_t chunk, const std::vector<SegmentBytes> &segments, bool splitsBackward);
-    void addSegments(std::size_t chunk, const std::vector<SegmentBytes> &segments);
+    void addSegments(std::size_t chunk, const std::vector<SegmentBytes> &segments, bool splitsBackward);
     void addPairs(const StageOffload *offload);
     [[nodiscard]] LiveBytes whole(std::size_t chunk, bool isWhole, double bytes, double sign) const;
 

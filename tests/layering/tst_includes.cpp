@@ -145,7 +145,7 @@ private slots:
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
             return source.isIn("views/")
-                && matches(include, "^\"core/(timeline/(simulator|pipeline_graph|task_graph)|evaluate/evaluator|report/|telemetry/)");
+                && matches(include, "^\"core/(timeline/(simulator|graph_builder|task_graph)|iteration/|evaluate/evaluator|report/|telemetry/)");
         }));
     }
 

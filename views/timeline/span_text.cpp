@@ -4,7 +4,6 @@
 #include "core/schedule/chunks.h"
 #include "core/timeline/cell_members.h"
 #include "models/text/format.h"
-#include "views/timeline/span_bytes.h"
 #include "views/timeline/state_text.h"
 #include "views/timeline/track_layout.h"
 
@@ -97,11 +96,11 @@ QString interval(Nanoseconds start, Nanoseconds end)
 /// "61.2 MB, 48.6 GB/s": what a move of activations carries, and how fast.
 QString volumeFact(const Evaluation &evaluation, std::uint32_t span)
 {
-    const std::optional<std::int64_t> bytes = bytesMoved(evaluation, span);
-    if (!bytes)
-        return {};
-    const double duration = double(evaluation.timeline.end[span] - evaluation.timeline.start[span]) * 1e-9;
-    return tr("%1, %2/s").arg(formatBytes(double(*bytes)), formatBytes(double(*bytes) / duration));
+    const Timeline &timeline = evaluation.timeline;
+    const Stream stream = trackOf(evaluation, span).stream;
+    const double bytes = stream == Stream::Store || stream == Stream::Load ? timeline.bytesMoved(span) : 0;
+    const double duration = double(timeline.end[span] - timeline.start[span]) * 1e-9;
+    return bytes > 0 && duration > 0 ? tr("%1, %2/s").arg(formatBytes(bytes), formatBytes(bytes / duration)) : QString();
 }
 
 } // namespace
