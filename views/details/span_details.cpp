@@ -2,7 +2,6 @@
 #include "views/details/details.h"
 
 #include "models/text/format.h"
-#include "views/timeline/span_bytes.h"
 #include "views/timeline/span_text.h"
 #include "views/timeline/state_text.h"
 
@@ -47,57 +46,15 @@ void addWait(Details &details, const Evaluation &evaluation, std::uint32_t span)
 void addBytes(Details &details, const Evaluation &evaluation, std::uint32_t span)
 {
     const Timeline &timeline = evaluation.timeline;
-    const double seconds = double(timeline.end[span] - timeline.start[span]) * 1e-9;
-    std::optional<double> bytes;
-    if (const auto moved = bytesMoved(evaluation, span))
-        bytes = double(*moved);
-    else
-        bytes = bytesPerTransfer(evaluation, span);
-    if (!bytes)
+    const double seconds = double(timeline.end[span] - timeline.start[span]) * 1e-9, bytes = timeline.bytesMoved(span);
+    if (!(bytes > 0))
         return;
-    details.facts.push_back({QObject::tr("Bytes"), formatBytes(*bytes), {}});
+    details.facts.push_back({QObject::tr("Bytes"), formatBytes(bytes), {}});
     if (seconds > 0)
-        details.facts.push_back({QObject::tr("Rate"), QObject::tr("%1/s").arg(formatBytes(*bytes / seconds)), QObject::tr("Bytes over the length of the span.")});
+        details.facts.push_back({QObject::tr("Rate"), QObject::tr("%1/s").arg(formatBytes(bytes / seconds)), QObject::tr("Bytes over the length of the span.")});
 }
 
 } // namespace
-
-namespace {
-
-/// Replicas of a stage lie in several datacenters: their gradients go over the WAN as well.
-bool syncsAcross(const Layout &layout)
-{
-    for (std::size_t c = 1; c < layout.classes.size(); ++c) {
-        const auto &first = layout.classes[0].locations, &other = layout.classes[c].locations;
-        for (std::size_t s = 0; s < std::min(first.size(), other.size()); ++s)
-            if (first[s].datacenter != other[s].datacenter)
-                return true;
-    }
-    return false;
-}
-
-} // namespace
-
-std::optional<double> bytesPerTransfer(const Evaluation &evaluation, std::uint32_t span)
-{
-    const Timeline &timeline = evaluation.timeline;
-    const Track &track = timeline.tracks[timeline.trackOf[span]];
-    if (track.stream != Stream::Wan || timeline.kind[span] != WorkKind::WanTransfer || syncsAcross(evaluation.layout))
-        return std::nullopt;
-    const auto use = std::ranges::find(evaluation.metrics.wanLinks, track.wanLink, &WanLinkUse::link);
-    if (use == evaluation.metrics.wanLinks.end())
-        return std::nullopt;
-    double transfers = 0;                  // both directions, pipelines that are drawn as one counted apart
-    for (const Track &other : timeline.tracks) {
-        if (other.stream != Stream::Wan || other.wanLink != track.wanLink)
-            continue;
-        const auto &classes = evaluation.layout.classes;
-        const int pipelines = other.pipelineClass < int(classes.size()) ? classes[std::size_t(other.pipelineClass)].pipelines : 1;
-        for (std::uint32_t s = other.first; s < other.last; ++s)
-            transfers += timeline.kind[s] == WorkKind::WanTransfer ? pipelines : 0;
-    }
-    return transfers > 0 && use->totalBytes() > 0 ? std::optional(use->totalBytes() / transfers) : std::nullopt;
-}
 
 Details spanDetails(const Evaluation &evaluation, std::uint32_t span, bool isCritical)
 {
