@@ -141,14 +141,11 @@ Expected<void> checkStrategy(const Workload &workload)
     return {};
 }
 
-/// Where the program pairs forwards with backwards: what a pair takes, recomputation apart.
-std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages, const Program &program)
+/// Where the schedule pairs forwards with backwards: what a pair takes, recomputation apart.
+std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages, ScheduleKind schedule)
 {
-    const auto pairs = [](const std::vector<Op> &order) {
-        return std::ranges::find(order, OpKind::PairedForward, &Op::kind) != order.end();
-    };
     std::vector<Nanoseconds> times;
-    if (std::ranges::none_of(program.order, pairs))
+    if (!pairsOperations(schedule))
         return times;
     for (const StageCosts &stage : stages)
         for (const ChunkCost &forward : stage.chunks)
@@ -213,9 +210,9 @@ void countMemory(const Workload &workload, Costs &costs)
             pipelines.memory = costs.iteration.classes.front().memory;
             continue;
         }
+        const OpMemory::Program has{!costs.offload.empty() && splitsBackward(pipelines.program), std::ranges::any_of(costs.iteration.classes, [](const PipelineCosts &p) { return !p.pairs.empty(); })};
         for (int stage = 0; stage < int(costs.stages[c].size()); ++stage)
-            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(workload, stage), costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)],
-                                                                        splitsBackward(pipelines.program)));
+            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(workload, stage), costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)], has));
     }
 }
 
@@ -307,7 +304,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
             coster.addShardRuns(pipelines, shape.program, stages);
             refreshOps(shape, stages);
         }
-        shape.pairs = pairTimes(stages, shape.program);
+        shape.pairs = pairTimes(stages, plan.schedule);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }

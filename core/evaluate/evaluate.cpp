@@ -186,9 +186,9 @@ private:
             evaluation.timeline = std::move(candidate.timeline);
     }
 
-    static void addMemoryCurves(Evaluation &evaluation, const Candidate &candidate)
+    static void addMemoryCurves(Evaluation &evaluation, Candidate &candidate)
     {
-        MemoryCurves curves = memoryCurves(candidate.memory, candidate.live, candidate.timeline);
+        MemoryCurves curves = memoryCurves(candidate.memory, std::move(candidate.live), candidate.timeline);
         evaluation.memoryCurves = std::move(curves.with);
         evaluation.memoryCurvesKept = std::move(curves.kept);
     }
