@@ -57,11 +57,11 @@ Sketch sketch(const Workload &workload)
         [](const PipelineClass &a, const PipelineClass &b) { return a.microBatches < b.microBatches; });
     StageCoster coster(workload);
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
-    const int count = workload.plan->parallelism.pipeline;
+    const int count = workload.degrees.pipeline;
     Sketch result;
     FormPipeline &pipeline = result.pipeline;
     pipeline.microBatches = fullest.microBatches;
-    pipeline.chunks = programChunks(*workload.plan);
+    pipeline.chunks = workload.degrees.programChunks();
     pipeline.cell = fullest.cellMembers;
     pipeline.inFlight = inFlightOf(workload, count);
     pipeline.recomputesLastStage = workload.stack.recomputesLastStage && workload.plan->schedule != ScheduleKind::Atlas;

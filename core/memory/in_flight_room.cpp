@@ -27,7 +27,7 @@ InFlightRoom inFlightRoom(const Workload &workload, double share)
 {
     constexpr int kMost = 1 << 20;
     InFlightRoom result{{}, 0};
-    for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
+    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
         const bool hasWeightGrads = endsWithWeightGrads(workload.plan->schedule);   // operations of their own, before which something stays
         double kept = 0, forWeightGrads = 0, workspace = 0;   // of a micro-batch; beside them, at the worst operation
         for (const ChunkMemory &chunk : chunkMemory(workload, stage)) {

@@ -117,7 +117,7 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
     std::vector<StageMemory> stages;
     if (workload.plan->profile)
         return stages;
-    for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
+    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
         const auto at = std::size_t(stage);
         std::size_t fullest = 0;
         double mostAway = 0;

@@ -6,7 +6,7 @@
 #include "core/hardware/host_spec.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
-#include "core/schedule/shard_exchange.h"
+#include "core/placement/shard_exchange.h"
 
 #include <algorithm>
 #include <functional>
@@ -25,7 +25,7 @@ struct StageElements {             // ends: token table and output matrix
 class StateModel {
 public:
     StateModel(const Workload &workload, int stage)
-        : m_work(workload), m_plan(*workload.plan), m_p(m_plan.parallelism), m_stack(workload.stack), m_model(workload.model),
+        : m_work(workload), m_plan(*workload.plan), m_p(workload.degrees), m_stack(workload.stack), m_model(workload.model),
           m_chunks(workload.layout.chunks[std::size_t(stage)]), m_stage(stage), m_weight(weightBytes(m_plan.workload.precision))
     {
         const StageParameters parameters = stageParameters(workload, stage);
@@ -38,7 +38,7 @@ public:
                 m_elements.ends += double(m_model.vocab) * m_model.hidden / m_p.tensor;
         }
         m_elements.ends += m_elements.embedding;
-        m_shards = shardRanks(workload, stage);
+        m_shards = stateShards(workload, stage);
         m_expertShards = std::max(1.0, m_shards * m_p.tensor / (m_p.expert * m_p.expertTensor));
     }
 
@@ -221,7 +221,7 @@ private:
 
     const Workload &m_work;
     const Plan &m_plan;
-    const Parallelism &m_p;
+    const Degrees &m_p;
     const StackSpec &m_stack;
     const ModelSpec &m_model;
     const std::vector<StageChunk> &m_chunks;
@@ -240,7 +240,7 @@ StageStates stageStates(const Workload &workload, int stage)
 
 int communicators(const Workload &workload)
 {
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     return 1 + (p.tensor > 1) + (p.pipeline > 1) + (workload.layout.data * p.context > 1) + (p.context > 1) + (p.expert > 1);
 }
 

@@ -110,7 +110,7 @@ SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens,
 
 bool fitsTensorGroup(const Plan &plan)
 {
-    return plan.parallelism.tensor % plan.bubbleFill.stages == 0;
+    return degreesOf(plan).tensor % plan.bubbleFill.stages == 0;
 }
 
 std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests)
@@ -131,7 +131,7 @@ ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, co
 {
     const Plan &plan = *workload.plan;
     ServingSetup setup;
-    setup.free = freeWindows(timeline, workload.layout, plan.parallelism.tensor * plan.parallelism.context);
+    setup.free = freeWindows(timeline, workload.layout, workload.degrees.gpusOfStage());
     setup.groups = formGroups(setup.free, plan.bubbleFill.stages, plan.bubbleFill.chaining);
     setup.requests = arrivals(plan.bubbleFill, timeline.duration, service.trace);
     setup.arrived = requestsOfIteration(plan.bubbleFill, timeline.duration, service.trace, setup.requests.size());
