@@ -112,7 +112,7 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
 {
     const Link fabric = locationFabric(m_work, ranks.at);
     for (const SiteCosts &known : m_sites)
-        if (known.site.ranks.replicasHere == ranks.replicasHere && areAlike(m_work, known.site.ranks.at, ranks.at) && known.site.fabric == fabric)
+        if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.reduceDomain == ranks.reduceDomain && areAlike(m_work, known.site.ranks.at, ranks.at) && known.site.fabric == fabric)
             return known;
     SiteCosts costs{layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {}};
     if (!m_work.plan->profile) {

@@ -2,6 +2,7 @@
 #include "core/placement/location_book.h"
 
 #include "core/placement/place.h"
+#include "core/placement/ranks.h"
 
 #include <algorithm>
 #include <map>
@@ -140,7 +141,12 @@ void LocationBook::makeClasses(Layout &layout) const
         cuts.insert(piece.firstReplica);
     cuts.erase(layout.data);
 
-    using Key = std::pair<int, std::vector<std::pair<int, const GpuSpec *>>>;   // micro-batches; datacenter and GPU a stage
+    std::vector<int> alike;        // of each pool the first of its datacenter that nothing tells it from
+    for (const PoolLocations &pool : m_pools)
+        alike.push_back(int(std::ranges::find_if(m_pools, [&](const PoolLocations &first) {
+            return first.datacenter == pool.datacenter && areAlike(m_workload, {first.datacenter, first.pool}, {pool.datacenter, pool.pool});
+        }) - m_pools.begin()));
+    using Key = std::pair<int, std::vector<int>>;   // micro-batches; of each stage the pool
     std::map<Key, std::size_t> known;
     for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
         const int first = *cut;
@@ -153,9 +159,8 @@ void LocationBook::makeClasses(Layout &layout) const
             if (first < piece.firstReplica || first >= piece.firstReplica + piece.replicas)
                 continue;
             const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
-            const StageLocation location{pool.datacenter, pool.pool};
-            found.locations[std::size_t(piece.stage)] = location;
-            key.second[std::size_t(piece.stage)] = {location.datacenter, &m_workload.gpu(location)};
+            found.locations[std::size_t(piece.stage)] = {pool.datacenter, pool.pool};
+            key.second[std::size_t(piece.stage)] = alike[std::size_t(piece.poolIndex)];
         }
         const auto [entry, isNew] = known.try_emplace(std::move(key), layout.classes.size());
         if (isNew)

@@ -40,36 +40,40 @@ int domainOf(const Workload &workload, StageLocation location)
     return std::max(workload.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
 }
 
-/// Replicas of the stage in the class's datacenter: the group that reduces without the WAN.
-int replicasBeside(const Workload &workload, const PipelineClass &pipelines, int stage)
+/// Counts the replicas of the stage in the set's datacenter: the group that reduces without the WAN.
+void addReplicasHere(RankSet &ranks, const Workload &workload)
 {
-    const int mirror = workload.degrees.mirrorOf(stage);
-    int replicas = 0;
+    const int mirror = workload.degrees.mirrorOf(ranks.stage);
     const auto count = [&](const PipelineClass &other, int holder) {
-        replicas += other.locations[std::size_t(holder)].datacenter == pipelines.locations[std::size_t(stage)].datacenter ? other.pipelines : 0;
+        const StageLocation there = other.locations[std::size_t(holder)];
+        if (there.datacenter != ranks.at.datacenter)
+            return;
+        ranks.replicasHere += other.pipelines;
+        if (there.pool != ranks.at.pool)
+            ranks.reduceDomain = std::min(ranks.reduceDomain, domainOf(workload, there));
     };
     for (const PipelineClass &other : workload.layout.classes) {
-        count(other, stage);
-        if (mirror != stage)
+        count(other, ranks.stage);
+        if (mirror != ranks.stage)
             count(other, mirror);
     }
-    return replicas;
 }
 
 } // namespace
 
 Levels RankSet::levels(GroupKind kind) const
 {
-    const auto group = [&](int ranks, int stride) { return Levels{ranks, std::clamp(domain / std::max(1, stride), 1, std::max(1, ranks))}; };
+    const auto inside = [](int ofDomain, int ranks, int stride) { return Levels{ranks, std::clamp(ofDomain / std::max(1, stride), 1, std::max(1, ranks))}; };
+    const auto group = [&](int ranks, int stride) { return inside(domain, ranks, stride); };
     const Degrees &d = degrees;
     switch (kind) {
     case GroupKind::Tensor: return group(d.tensor, 1);
     case GroupKind::Context: return group(d.context, d.tensor);
     case GroupKind::Expert: return group(d.expert, d.expertTensor > 1 ? d.expertTensor : d.tensor > 1 && !d.isSequenceParallel ? d.tensor : 1);
     case GroupKind::ExpertTensor: return group(d.expertTensor, 1);
-    case GroupKind::Data: return group(replicasHere * d.context, d.tensor);
+    case GroupKind::Data: return inside(reduceDomain, replicasHere * d.context, d.tensor);
     case GroupKind::ExpertData:    // the ranks of all replicas hold each expert once for every group of experts, that far apart
-        return group(std::max(1, replicasHere * d.gpusOfStage() / d.expertRanks()), d.expertRanks());
+        return inside(reduceDomain, std::max(1, replicasHere * d.gpusOfStage() / d.expertRanks()), d.expertRanks());
     }
     return {};
 }
@@ -77,8 +81,10 @@ Levels RankSet::levels(GroupKind kind) const
 RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int stage)
 {
     const StageLocation at = pipelines.locations[std::size_t(stage)];
-    return {at, stage, pipelines.firstPipeline, pipelines.pipelines, replicasBeside(workload, pipelines, stage), domainOf(workload, at),
-            workload.plan->workload.microBatch, pipelines.microBatches, workload.degrees};
+    const int domain = domainOf(workload, at);
+    RankSet ranks{at, stage, pipelines.firstPipeline, pipelines.pipelines, 0, domain, domain, workload.plan->workload.microBatch, pipelines.microBatches, workload.degrees};
+    addReplicasHere(ranks, workload);
+    return ranks;
 }
 
 std::vector<RankSet> unlikeSets(const Workload &workload, int stage)
