@@ -38,7 +38,7 @@ std::vector<int> unlikePools(const std::vector<Pool> &pools)
 class Bounds {
 public:
     Bounds(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
-        : m_workload(workload), m_plan(*workload.plan), m_usdPerGb(usdPerGb), m_data(data), m_times(searchRoom(workload, data))
+        : m_workload(workload), m_plan(*workload.plan), m_usdPerGb(usdPerGb), m_data(data), m_book(workload), m_times(searchRoom(workload, data))
     {
         m_workload.layout = {};
         m_workload.layout.data = data;
@@ -87,7 +87,7 @@ private:
         const auto &pools = m_plan.cluster.datacenters[std::size_t(d)].pools;
         bool isFirst = true;
         for (const int p : unlikePools(pools)) {
-            if (stages.empty() || pools[std::size_t(p)].gpusPerNode < m_workload.degrees.tensor)
+            if (stages.empty() || !m_book.holdsGroups(d, p))
                 continue;
             addPool(stages, {d, p}, isFirst);
             isFirst = false;
@@ -235,6 +235,7 @@ private:
     const Plan &m_plan;
     const std::vector<std::array<double, 2>> *m_usdPerGb;
     int m_data;
+    LocationBook m_book;
     SearchTimes m_times;
 };
 

@@ -35,6 +35,13 @@ int largestNode(const Cluster &cluster)
     return gpus;
 }
 
+/// In a node or in several whole ones.
+bool canHoldGroup(const Cluster &cluster, int tensor)
+{
+    const auto holds = [tensor](const Pool &pool) { return tensor <= pool.gpusPerNode || (tensor % pool.gpusPerNode == 0 && tensor <= pool.gpus()); };
+    return std::ranges::any_of(cluster.datacenters, [&](const Datacenter &datacenter) { return std::ranges::any_of(datacenter.pools, holds); });
+}
+
 void addTensor(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
 {
     const int node = largestNode(plan.cluster);
@@ -42,8 +49,8 @@ void addTensor(std::vector<Alternative> &out, const Plan &plan, const ModelSpec 
     values.insert(degreesOf(plan).tensor);
     std::vector<Choice<int>> choices = numbers(values);
     for (Choice<int> &c : choices) {
-        if (c.value > node)
-            c.blocked = "no node holds " + c.key + " GPUs, and tensor parallelism stays in a node";
+        if (!canHoldGroup(plan.cluster, c.value))
+            c.blocked = "no node holds " + c.key + " GPUs, nor do whole nodes of a pool make them up";
         else if (model && model->heads % c.value != 0)
             c.blocked = std::to_string(model->heads) + " attention heads do not divide by " + c.key;
     }

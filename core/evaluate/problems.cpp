@@ -9,6 +9,7 @@
 #include "core/evaluate/state_problems_internal.h"
 #include "core/evaluate/wan_notes.h"
 #include "core/placement/location_book.h"
+#include "core/placement/ranks.h"
 #include "core/placement/shard_exchange.h"
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
@@ -136,6 +137,25 @@ void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, con
     else if (crosses && bubble > 1.1 * even)
         why = "inside one datacenter" + would + "the rest is waiting for what crosses the WAN";
     problems.push_back({Severity::Warning, "GPUs wait " + std::to_string(std::llround(bubble * 100)) + " % of the time: " + why, "parallelism.pipeline", {}});
+}
+
+/// Tensor groups that are apart: what shows of their collectives.
+void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, FixSearch &search)
+{
+    const Levels levels = tensorLevels(workload);
+    const Metrics &metrics = evaluation.metrics;
+    if (levels.together >= levels.ranks || workload.plan->profile || !metrics.breakdown)
+        return;
+    const auto share = std::llround(100 * metrics.breakdown->tensorParallel / *metrics.iterationTime);
+    Problem problem{Severity::Warning,
+                    "Tensor groups of " + std::to_string(levels.ranks) + " GPUs span nodes of " + std::to_string(levels.together)
+                        + ": their collectives cross the fabric and show for " + std::to_string(share) + " % of the iteration",
+                    "parallelism.tensor", {}};
+    if (search.offersFixes()) {
+        problem.fixes.push_back(fixOf(*workload.plan, "Tensor parallel " + std::to_string(levels.together), [&](Plan &p) { p.parallelism.tensor = levels.together; }));
+        keepFeasible(problem.fixes, search.footprints(), 1);
+    }
+    problems.push_back(std::move(problem));
 }
 
 /// ZeRO-2 and ZeRO-3 in a pipeline: what some frameworks refuse and others have not.
@@ -269,6 +289,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addShapeProblems(problems, evaluation, workload);
     addExpertsAcross(problems, workload, search);
     addBubble(problems, evaluation, workload);
+    addTensorGroupsApart(problems, evaluation, workload, search);
     addOwnConstruction(problems, evaluation);
     addSharding(problems, evaluation, workload.stack);
     addShapeNotes(problems, workload);

@@ -67,10 +67,19 @@ LocationBook::LocationBook(const Workload &workload) : m_workload(workload)
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
         for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
             const Pool &pool = datacenters[d].pools[p];
-            PoolLocations locations{int(d), int(p), pool.gpusPerNode / degrees.tensor, 0, 0};
+            PoolLocations locations{int(d), int(p), pool.gpusPerNode / degrees.tensor, 0, 0, 0};
             locations.locations = int(std::int64_t(pool.nodes) * locations.groupsPerNode / degrees.context);
             m_pools.push_back(locations);
         }
+    }
+    if (capacity() >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1))
+        return;
+    for (PoolLocations &locations : m_pools) {
+        const Pool &pool = workload.pool({locations.datacenter, locations.pool});
+        if (locations.groupsPerNode > 0 || degrees.tensor % pool.gpusPerNode != 0)
+            continue;
+        locations.nodesPerGroup = degrees.tensor / pool.gpusPerNode;
+        locations.locations = pool.nodes / locations.nodesPerGroup / degrees.context;
     }
 }
 
@@ -80,6 +89,13 @@ int LocationBook::capacity(int datacenter) const
     for (const PoolLocations &pool : m_pools)
         locations += pool.datacenter == datacenter ? pool.locations : 0;
     return locations;
+}
+
+bool LocationBook::holdsGroups(int datacenter, int pool) const
+{
+    return std::ranges::any_of(m_pools, [&](const PoolLocations &p) {
+        return p.datacenter == datacenter && p.pool == pool && (p.groupsPerNode > 0 || p.nodesPerGroup > 0);
+    });
 }
 
 std::int64_t LocationBook::capacity() const
@@ -114,7 +130,7 @@ void LocationBook::addRuns(const Piece &piece, Layout &layout) const
     const int gpusPerNode = m_workload.pool({pool.datacenter, pool.pool}).gpusPerNode;
     const int firstGroup = piece.firstLocation * degrees.context;
     const int groups = piece.replicas * degrees.context;
-    if (gpusPerNode % degrees.tensor == 0) {
+    if (gpusPerNode % degrees.tensor == 0 || pool.nodesPerGroup > 0) {
         layout.runs.push_back({pool.datacenter, pool.pool, firstGroup * degrees.tensor, groups * degrees.tensor,
                                piece.stage, piece.firstReplica, piece.replicas});
         return;
@@ -174,7 +190,7 @@ std::string LocationBook::idleReason(const PoolLocations &locations, int idle, c
 {
     const Pool &pool = m_workload.pool({locations.datacenter, locations.pool});
     const int tensor = m_workload.degrees.tensor;
-    if (locations.groupsPerNode == 0)
+    if (locations.groupsPerNode == 0 && locations.nodesPerGroup == 0)
         return "a tensor group needs " + std::to_string(tensor) + " GPUs in one node, these nodes have "
             + std::to_string(pool.gpusPerNode);
     if (layout.data == 0)
@@ -187,7 +203,7 @@ std::string LocationBook::idleReason(const PoolLocations &locations, int idle, c
     const char *unit = layout.mode == PlacementMode::DataAcross ? "a pipeline" : "a stage";
     if (inDatacenter < whole)
         return std::string(unit) + " needs " + std::to_string(whole) + " GPUs, this datacenter has " + std::to_string(inDatacenter);
-    if (pool.gpusPerNode % tensor != 0 && locations.taken == locations.locations)
+    if (locations.groupsPerNode > 0 && pool.gpusPerNode % tensor != 0 && locations.taken == locations.locations)
         return std::to_string(pool.gpusPerNode % tensor) + " GPUs of each node do not make a tensor group of " + std::to_string(tensor);
     return idle >= whole ? noMoreReplicas(layout) : std::string(unit) + " needs " + std::to_string(whole) + " GPUs, " + std::to_string(idle) + " are left here";
 }

@@ -104,6 +104,14 @@ bool areAlike(const Workload &workload, StageLocation a, StageLocation b)
     return a == b || (&workload.gpu(a) == &workload.gpu(b) && x.gpusPerNode == y.gpusPerNode && x.host == y.host && x.ssd == y.ssd);
 }
 
+Levels tensorLevels(const Workload &workload)
+{
+    Levels levels{workload.degrees.tensor, workload.degrees.tensor};
+    for (const GpuRun &run : workload.layout.runs)
+        levels.together = std::min(levels.together, domainOf(workload, {run.datacenter, run.pool}));
+    return levels;
+}
+
 std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
 {
     const Degrees &d = workload.degrees;
@@ -127,9 +135,9 @@ std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
         auto site = std::ranges::find(sites, pool.location.datacenter, &ReplicaSite::datacenter);
         if (site == sites.end())
             site = sites.insert(sites.end(), {pool.location.datacenter, pool.location, 0, 0});
-        const int perNode = std::max(1, workload.pool(pool.location).gpusPerNode / d.tensor);
+        const int gpus = workload.pool(pool.location).gpusPerNode, perNode = std::max(1, gpus / d.tensor);
         site->ranks += pool.ranks;
-        site->nodes += (pool.ranks + perNode - 1) / perNode;
+        site->nodes += (pool.ranks + perNode - 1) / perNode * std::max(1, d.tensor / gpus);
     }
     std::ranges::sort(sites, {}, &ReplicaSite::datacenter);
     return sites;
@@ -153,8 +161,8 @@ Reach reachBetween(const Workload &workload, const PipelineClass &pipelines, int
 
 double groupsPerNode(const Workload &workload, StageLocation location)
 {
-    const int fit = std::max(1, workload.pool(location).gpusPerNode / workload.degrees.tensor);
-    return std::min(fit, workload.layout.data * workload.degrees.context);
+    const int gpus = workload.pool(location).gpusPerNode, tensor = workload.degrees.tensor;
+    return gpus < tensor ? double(gpus) / tensor : std::min(gpus / tensor, workload.layout.data * workload.degrees.context);
 }
 
 int pipelinesPerNode(const Workload &workload, StageLocation location)

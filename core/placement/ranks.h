@@ -35,6 +35,9 @@ struct RankSet {
 /// Whether nothing that work, memory or communication sees tells one location from the other; the price may.
 [[nodiscard]] bool areAlike(const Workload &workload, StageLocation a, StageLocation b);
 
+/// Of the layout's tensor groups the one that is apart most.
+[[nodiscard]] Levels tensorLevels(const Workload &workload);
+
 /// The highest level of a data-parallel group: its ranks in one datacenter.
 struct ReplicaSite {
     int datacenter = 0;

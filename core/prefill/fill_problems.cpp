@@ -93,7 +93,7 @@ std::optional<IdlePrompt> shortestPrompt(const Workload &workload, const Catalog
     }
     for (const PipelineClass &c : workload.layout.classes) {
         for (const StageLocation &location : c.locations) {
-            const SliceTime slice = sliceOn(workload, (*service)->model, prompt.tokens, location, fitsTensorGroup(plan));
+            const SliceTime slice = sliceOn(workload, (*service)->model, prompt.tokens, location, fitsTensorGroup(workload));
             const Nanoseconds time = fill.stages * slice.compute + (fill.stages - 1) * slice.hop + (fill.firstTokenFromDecode ? slice.kvMove : 0);
             if (time < prompt.firstToken) {
                 prompt.firstToken = time;
