@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // When ZeRO-2 and ZeRO-3 exchange in a pipeline: runs counted in the programs themselves, buffers by the rule of two.
+#include "core/placement/shard_exchange.h"
+
 #include "core/catalogue/catalogue.h"
 
 #include <QtTest>
