@@ -3,6 +3,7 @@
 #include "core/placement/ranks.h"
 
 #include "core/cost/placements.h"
+#include "core/evaluate/estimate.h"
 #include "core/memory/off_gpu.h"
 #include "core/memory/stage_states.h"
 #include "tests/support/plans.h"
@@ -127,6 +128,15 @@ private slots:
     void theSlowerDrivesDecide()
     {
         compareMix(fastDrives, slowDrives, [](Plan &plan) { plan.memory.optimizerOffload = OptimizerOffload::Ssd; });
+    }
+
+    void theClosedFormTakesTheSlowestSet()
+    {
+        const auto estimated = [](const Change &first, const Change &second) {
+            return estimate(placed(with(twoPools(first, second), [](Plan &plan) { plan.memory.optimizerOffload = OptimizerOffload::Host; }))).iteration.value;
+        };
+        QCOMPARE(estimated(asIs, slowHost), estimated(slowHost, slowHost));
+        QVERIFY(estimated(asIs, slowHost) > 1.001 * estimated(asIs, asIs));
     }
 
     /// How many parameters the GPU updates itself follows the way to the host: each pool keeps what it would keep alone, and the
