@@ -2,7 +2,7 @@
 #include "core/offload/automatic_amount.h"
 
 #include "core/ladder/recompute.h"
-#include "core/memory/memory_walk.h"
+#include "core/memory/live_memory.h"
 #include "core/offload/segments.h"
 #include "core/timeline/simulator.h"
 
