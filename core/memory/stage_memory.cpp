@@ -98,7 +98,7 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
         for (std::size_t stage = 0; stage < pipelines.memory.size(); ++stage) {
             const bool isCurve = wantsCurves && timeline && c == 0;
             if (isCurve)
-                result.curves.push_back(liveOverTime(*timeline, 0, int(stage), true));
+                result.curves.push_back(liveOverTime(*timeline, 0, int(stage), result.leaves, true));
             if (fromSpans && isCurve) {
                 LiveOverTime &curve = result.curves.back();
                 std::vector<MemoryStep> gpu = std::move(curve.gpu), whole = std::move(curve.whole);
@@ -106,7 +106,7 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
                 curve.gpu = std::move(gpu);
                 curve.whole = std::move(whole);
             } else {
-                stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), false)
+                stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), result.leaves, false)
                                            : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));
             }
         }

@@ -118,17 +118,17 @@ void MemoryRows::advance(Row &row) const
         row.time = row.isRunning ? m_timeline.end[row.span] : m_timeline.start[row.span];
 }
 
-LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool keepsCurves)
+LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool leaves, bool keepsCurves)
 {
     LiveOverTime result;
     result.isFromSpans = true;
     MemoryRows rows(timeline, pipelineClass, stage);
-    if (const auto [first, last] = rows.only(); first < last) {
+    if (const auto [first, last] = rows.only(); first < last && !leaves) {
         keepsCurves ? walkOne<true>(timeline, first, last, result) : walkOne<false>(timeline, first, last, result);
         return result;
     }
     if (keepsCurves)
-        result.gpu = result.whole = {{0, 0}};
+        result.gpu = result.whole = {{0, 0}};   // where nothing leaves, the two agree
     MemorySum sum(result);
     rows.each([&](std::uint32_t span, bool ends) {
         const MemoryChange &change = effectOf(timeline, span).memory;

@@ -28,8 +28,8 @@ struct LiveOverTime {
     OffloadUse use;
 };
 
-/// Of a stage of a class of pipelines.
-[[nodiscard]] LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool keepsCurves);
+/// Of a stage of a class of pipelines. `leaves`: some of what it holds does, or is discarded; else there is no second curve.
+[[nodiscard]] LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool leaves, bool keepsCurves);
 
 /// Sums and peaks of changes as they come.
 class MemorySum {
