@@ -25,11 +25,18 @@ private:
     void addSegmentTimes(ClassTable &table, std::size_t slot);
     [[nodiscard]] ExposedSeconds exposedIn(std::size_t slot, OpKind kind) const;
     void addPairTimes(ClassTable &table);
+    void addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device);
     void addOp(GraphBuilder &builder, const Op &op, const Op *paired, KeptWhole &kept, int device);
     void addSegments(GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device);
     [[nodiscard]] std::uint32_t classOf(std::size_t slot, OpWork work) const { return m_first + kOpWorks * static_cast<std::uint32_t>(slot) + static_cast<std::uint32_t>(work); }
+    /// What the operations of a chunk wait for in one direction: nothing, a task of the same device, a task a lag ago, a transfer.
+    struct Neighbour {
+        enum class Way : std::uint8_t { None, Here, Lag, Channel } way = Way::None;
+        std::uint32_t lag = 0;
+        int producer = 0;
+    };
+    void findNeighbours();
     [[nodiscard]] bool waitForNeighbour(GraphBuilder &builder, const Op &op, TaskId task, int device) const;
-    [[nodiscard]] bool waitForNeighbour(GraphBuilder &builder, int producer, int consumer, const Op &op, TaskId task) const;
     [[nodiscard]] bool hasInputs(const Op &op, TaskId task, int device) const;
     [[nodiscard]] Error missingBefore(const Op &op, TaskId task, int device) const;
     [[nodiscard]] TaskId nextOf(const Op &op, bool isPaired, TaskId task, int device) const;
@@ -39,6 +46,7 @@ private:
     std::uint32_t m_first = 0, m_firstPair = 0;
     std::vector<std::uint32_t> m_firstSegment;   // [slot]: class of the first segment's forward
     std::vector<std::uint32_t> m_lag;            // [boundary * 2 + direction]
+    std::vector<Neighbour> m_neighbours[2];      // [slot]: of forwards, of gradients
     std::vector<TaskId> m_firstTask;             // [device]
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 bool isForward(const Choosing &at, std::uint32_t task)
 {
-    return at.graph.kindOf(task) == WorkKind::Forward;
+    return at.graph.kind[task] == WorkKind::Forward;
 }
 
 /// Moves `ahead` to the next forward that has not begun, or past the last task.
@@ -60,7 +60,7 @@ public:
         while (head < at.last() && (isForward(at, head) || at.isBegun(head)))
             ++head;
         findForward(at);
-        const bool isRecomputation = head < at.last() && at.graph.kindOf(head) == WorkKind::Recompute;
+        const bool isRecomputation = head < at.last() && at.graph.kind[head] == WorkKind::Recompute;
         const std::uint32_t backward = isRecomputation ? endOfOperation(at, head) : head;
         const bool hasForward = notes.ahead < at.last();
         if (backward < at.last() && at.isHere(backward) && at.isHere(head) && (!hasForward || isBackward(at, backward)))
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    static bool isBackward(const Choosing &at, std::uint32_t task) { return at.graph.kindOf(task) == WorkKind::Backward; }
+    static bool isBackward(const Choosing &at, std::uint32_t task) { return at.graph.kind[task] == WorkKind::Backward; }
 
     static std::uint32_t takeBackward(const Choosing &at, std::uint32_t backward)
     {

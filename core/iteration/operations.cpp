@@ -150,13 +150,36 @@ void Operations::tasks(GraphBuilder &builder)
     for (int d = 0; d < m_.devices; ++d) {
         m_firstTask.push_back(builder.taskCount());
         KeptWhole kept(m_.program, d, m_.costs.isRecomputing && !m_.pipeline.memory.empty());
+        if (m_.placed.empty() && m_.pipeline.pairs.empty())
+            addPlainOps(builder, kept, d);
         const Op *paired = nullptr;   // a forward that shares its task with the backward that follows
         for (const Op &op : m_.program.order[static_cast<std::size_t>(d)]) {
+            if (m_.placed.empty() && m_.pipeline.pairs.empty())
+                break;
             if (op.kind != OpKind::PairedForward)
                 addOp(builder, op, paired, kept, d);
             paired = op.kind == OpKind::PairedForward ? &op : nullptr;
         }
         m_.lastOp.push_back(builder.taskCount() > m_firstTask.back() ? builder.taskCount() - 1 : kNoSpan);
+    }
+}
+
+/// The same where none is cut or paired and nobody asks where it lies: long pipelines have many.
+void Operations::addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device)
+{
+    const GraphBuilder::Id resource = m_.compute[static_cast<std::size_t>(device)];
+    const std::size_t first = m_.slot(device, 0);
+    for (const Op &op : m_.program.order[static_cast<std::size_t>(device)]) {
+        const std::size_t slot = first + static_cast<std::size_t>(op.chunk);
+        const bool takesRecomputation = m_.pipeline.ops[slot].recompute > 0;
+        const OpWork work = kept.workOf(op);
+        if (op.kind == OpKind::Recompute && !takesRecomputation)
+            continue;
+        if (op.recomputes && takesRecomputation)
+            builder.task(resource, classOf(slot, op.kind == OpKind::InputGrad ? OpWork::RecomputeInput : OpWork::RecomputeWithin), {op.microBatch, op.chunk, false});
+        const TaskId task = builder.task(resource, classOf(slot, work), {op.microBatch, op.chunk, false});
+        if (op.kind == OpKind::Forward || makesGradient(op.kind))
+            m_.result[op.kind == OpKind::Forward ? 0 : 1][m_.cell(m_.stageOf[slot], op.microBatch)] = task;
     }
 }
 
@@ -241,8 +264,25 @@ TaskId Operations::nextOf(const Op &op, bool isPaired, TaskId task, int device) 
     return task + static_cast<std::uint32_t>(segments->size()) + (recomputes ? recomputedIn(*segments) : 0);
 }
 
+void Operations::findNeighbours()
+{
+    for (std::size_t slot = 0; slot < m_.stageOf.size(); ++slot)
+        for (int direction = 0; direction < 2; ++direction) {
+            const int q = m_.stageOf[slot], producer = direction == 0 ? q - 1 : q + 1, boundary = std::min(q, producer);
+            Neighbour &neighbour = m_neighbours[direction].emplace_back();
+            if (direction == 0 ? m_.stage(q).begins : m_.stage(q).ends)
+                continue;
+            neighbour.producer = producer;
+            neighbour.lag = m_lag[static_cast<std::size_t>(2 * boundary + direction)];
+            neighbour.way = !m_.stage(boundary).crosses                                       ? Neighbour::Way::Here
+                : m_.pipeline.boundaries[static_cast<std::size_t>(boundary)].isWan ? Neighbour::Way::Channel
+                                                                                   : Neighbour::Way::Lag;
+        }
+}
+
 Expected<void> Operations::order(GraphBuilder &builder)
 {
+    findNeighbours();
     for (int d = 0; d < m_.devices; ++d) {
         TaskId task = m_firstTask[static_cast<std::size_t>(d)];
         const Op *paired = nullptr;
@@ -278,24 +318,20 @@ bool Operations::hasInputs(const Op &op, TaskId task, int device) const
 /// Lets the task wait for the neighbour in the chain that the operation needs. False where that is missing.
 bool Operations::waitForNeighbour(GraphBuilder &builder, const Op &op, TaskId task, int device) const
 {
-    const int q = m_.stageOf[m_.slot(device, op.chunk)];
-    if (isForward(op.kind))
-        return m_.stage(q).begins || waitForNeighbour(builder, q - 1, q, op, task);
-    return !makesGradient(op.kind) || m_.stage(q).ends || waitForNeighbour(builder, q + 1, q, op, task);
-}
-
-bool Operations::waitForNeighbour(GraphBuilder &builder, int producer, int consumer, const Op &op, TaskId task) const
-{
-    const int direction = producer < consumer ? 0 : 1, boundary = std::min(producer, consumer);
-    const TaskId result = m_.result[direction][m_.cell(producer, op.microBatch)];
-    if (result == kNoSpan)
+    const bool forward = isForward(op.kind);
+    if (!forward && !makesGradient(op.kind))
+        return true;
+    const int direction = forward ? 0 : 1;
+    const Neighbour &neighbour = m_neighbours[direction][m_.slot(device, op.chunk)];
+    if (neighbour.way == Neighbour::Way::None)
+        return true;
+    const TaskId result = m_.result[direction][m_.cell(neighbour.producer, op.microBatch)];
+    if (result == kNoSpan || (neighbour.way == Neighbour::Way::Here && result >= task))
         return false;
-    if (!m_.stage(boundary).crosses)
-        return result < task;
-    if (m_.pipeline.boundaries[static_cast<std::size_t>(boundary)].isWan)
-        m_transfers.waitForArrival(builder, task, producer, direction, op.microBatch);
-    else
-        builder.after(task, result, m_lag[static_cast<std::size_t>(2 * boundary + direction)]);
+    if (neighbour.way == Neighbour::Way::Lag)
+        builder.after(task, result, neighbour.lag);
+    else if (neighbour.way == Neighbour::Way::Channel)
+        m_transfers.waitForArrival(builder, task, neighbour.producer, direction, op.microBatch);
     return true;
 }
 

@@ -238,7 +238,7 @@ KeptWhole::KeptWhole(const Program &program, int device, bool isRecomputing) : m
         }
 }
 
-OpWork KeptWhole::workOf(const Op &op)
+OpWork KeptWhole::workOfSome(const Op &op)
 {
     const bool whole = isWhole(op);
     switch (op.kind) {
@@ -251,8 +251,7 @@ OpWork KeptWhole::workOf(const Op &op)
     }
     if (whole)
         return OpWork::RecomputeWithin;
-    if (!m_isWhole.empty())
-        m_isWhole[index(op)] = 1;
+    m_isWhole[index(op)] = 1;
     return OpWork::Recompute;
 }
 

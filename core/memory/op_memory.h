@@ -94,10 +94,15 @@ public:
     /// `isRecomputing`: the plan recomputes at all.
     KeptWhole(const Program &program, int device, bool isRecomputing);
     /// Of an operation that is not a pair; a recomputation makes its micro-batch whole.
-    [[nodiscard]] OpWork workOf(const Op &op);
+    [[nodiscard]] OpWork workOf(const Op &op)
+    {
+        constexpr OpWork kWork[] = {OpWork::Forward, OpWork::Backward, OpWork::InputGrad, OpWork::WeightGrad, OpWork::Recompute, OpWork::Forward};
+        return m_isWhole.empty() ? kWork[std::size_t(op.kind)] : workOfSome(op);
+    }
     [[nodiscard]] bool isWhole(const Op &op) const { return !m_isWhole.empty() && m_isWhole[index(op)] != 0; }
 
 private:
+    [[nodiscard]] OpWork workOfSome(const Op &op);
     [[nodiscard]] std::size_t index(const Op &op) const { return std::size_t(op.chunk) * m_microBatches + std::size_t(op.microBatch); }
 
     std::size_t m_microBatches;

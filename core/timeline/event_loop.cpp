@@ -21,6 +21,8 @@ constexpr Nanoseconds kNever = Instants::kNever;
 constexpr std::uint32_t kFromStart = TaskGraph::kFromStart;
 constexpr std::size_t kInstantsPerStopCheck = 1024;
 
+/// `hasStarts`: some task waits for the start of another.
+template <bool hasStarts>
 class EventLoop {
 public:
     EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
@@ -55,12 +57,11 @@ public:
 private:
     [[nodiscard]] const Flow *flowOf(std::uint32_t task) const
     {
-        const std::uint32_t flow = m_table.flow[m_graph.taskClass[task]];
-        return flow == kNoSpan ? nullptr : &m_table.flows[flow];
+        return m_graph.isFlow(task) ? &m_table.flows[m_graph.flow[task]] : nullptr;
     }
     [[nodiscard]] bool mayStop(std::uint32_t task) const { return !m_graph.mayStop.empty() && m_graph.mayStop[task] != 0; }
     /// Whose end is known only when it comes.
-    [[nodiscard]] bool isOpen(std::uint32_t task) const { return m_table.flow[m_graph.taskClass[task]] != kNoSpan || mayStop(task); }
+    [[nodiscard]] bool isOpen(std::uint32_t task) const { return m_graph.isFlow(task) || mayStop(task); }
     [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const { return m_table.durations[m_graph.taskClass[task]]; }
 
     void reset()
@@ -123,8 +124,7 @@ private:
             begin = end += begin;
         for (auto task = static_cast<std::uint32_t>(tasks); task-- > 0;)
             for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i)
-                m_work.successor[--m_work.successorBegin[m_graph.pred[i]]] = task | (m_graph.lag[i] & kFromStart);
-        m_hasWaitsForStarts = std::ranges::any_of(m_graph.lag, [](std::uint32_t lag) { return (lag & kFromStart) != 0; });
+                m_work.successor[--m_work.successorBegin[m_graph.pred[i]]] = hasStarts ? task | (m_graph.lag[i] & kFromStart) : task;
     }
 
     /// All that the task waits for has a known end: gives it its start, or lets it arrive there.
@@ -136,8 +136,8 @@ private:
         std::uint32_t cause = chooses ? kNoSpan : m_work.last[on];
         for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i) {
             const std::uint32_t lag = m_graph.lag[i];
-            const std::vector<Nanoseconds> &moments = (lag & kFromStart) != 0 ? m_timeline.start : m_timeline.end;
-            const Nanoseconds ready = moments[m_graph.pred[i]] + m_table.lags[lag & ~kFromStart];
+            const std::vector<Nanoseconds> &moments = hasStarts && (lag & kFromStart) != 0 ? m_timeline.start : m_timeline.end;
+            const Nanoseconds ready = moments[m_graph.pred[i]] + m_table.lags[hasStarts ? lag & ~kFromStart : lag];
             cause = ready > start ? m_graph.pred[i] : cause;
             start = std::max(start, ready);
         }
@@ -168,10 +168,10 @@ private:
         while (!m_work.ended.empty()) {
             const std::uint32_t task = m_work.ended.back();
             m_work.ended.pop_back();
-            const std::uint32_t released = m_hasWaitsForStarts && isOpen(task) ? kFromStart : 0;   // when it began
+            const std::uint32_t released = hasStarts && isOpen(task) ? kFromStart : 0;   // when it began
             for (std::uint32_t i = m_work.successorBegin[task]; i < m_work.successorBegin[task + 1]; ++i)
-                if (const std::uint32_t next = m_work.successor[i]; (next & released) == 0)
-                    release(next & ~kFromStart);
+                if (const std::uint32_t next = m_work.successor[i]; !hasStarts || (next & released) == 0)
+                    release(hasStarts ? next & ~kFromStart : next);
             const std::uint32_t on = m_graph.resource[task];
             if (!m_order.decides(on) && task + 1 < m_graph.resources[on].track.last)
                 release(task + 1);
@@ -286,7 +286,7 @@ private:
     /// Tells those that wait for its start.
     void releaseStarted(std::uint32_t task)
     {
-        for (std::uint32_t i = m_work.successorBegin[task]; m_hasWaitsForStarts && i < m_work.successorBegin[task + 1]; ++i)
+        for (std::uint32_t i = m_work.successorBegin[task]; hasStarts && i < m_work.successorBegin[task + 1]; ++i)
             if ((m_work.successor[i] & kFromStart) != 0)
                 release(m_work.successor[i] & ~kFromStart);
     }
@@ -368,14 +368,13 @@ private:
     SharedLinks m_links;
     Nanoseconds m_now = 0;
     std::size_t m_settled = 0;
-    bool m_hasWaitsForStarts = false;
 };
 
 } // namespace
 
 Expected<void> runEvents(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop)
 {
-    return EventLoop(graph, workspace, timeline).run(stop);
+    return graph.waitsForStarts ? EventLoop<true>(graph, workspace, timeline).run(stop) : EventLoop<false>(graph, workspace, timeline).run(stop);
 }
 
 } // namespace trainyard

@@ -31,7 +31,7 @@ void GraphBuilder::reserve(std::size_t tasks)
 
 GraphBuilder::Id GraphBuilder::resource(const Track &track, Discipline discipline, const RunTimePolicy *policy, int limit)
 {
-    m_graph.resources.push_back({discipline, policy, static_cast<std::uint32_t>(limit), false, track});
+    m_graph.resources.push_back({discipline, policy, static_cast<std::uint32_t>(limit), track});
     return static_cast<Id>(m_graph.resources.size()) - 1;
 }
 
@@ -73,13 +73,16 @@ void GraphBuilder::numberByResource()
 void GraphBuilder::placeTasks()
 {
     const std::size_t tasks = m_tasks.size();
+    const ClassTable &table = m_graph.table;
+    m_graph.kind.resize(tasks);
+    m_graph.flow.resize(table.flows.empty() ? 0 : tasks);
     m_graph.resource.resize(tasks);
     m_graph.taskClass.resize(tasks);
     m_graph.microBatch.resize(tasks);
     m_graph.chunk.resize(tasks);
     if (std::ranges::any_of(m_tasks, &Task::continues))
         m_graph.continues.resize(tasks);
-    const bool hasFlows = !m_graph.table.flows.empty();
+    const TaskClass *const about = table.about.data();
     for (std::size_t i = 0; i < tasks; ++i) {
         const Task &task = m_tasks[i];
         const std::size_t at = m_number.empty() ? i : m_number[i];
@@ -89,8 +92,9 @@ void GraphBuilder::placeTasks()
         m_graph.chunk[at] = task.chunk;
         if (task.continues)
             m_graph.continues[at] = 1;
-        if (hasFlows && m_graph.table.flow[task.taskClass] != kNoSpan)
-            m_graph.resources[task.resource].carriesFlows = true;
+        m_graph.kind[at] = about[task.taskClass].kind;
+        if (!table.flows.empty())
+            m_graph.flow[at] = table.flow[task.taskClass];
     }
 }
 
@@ -113,6 +117,7 @@ void GraphBuilder::linkWaits()
     m_graph.pred.resize(m_waits.size());
     m_graph.lag.resize(m_waits.size());
     for (const Wait &wait : m_waits) {
+        m_graph.waitsForStarts |= (wait.lag & TaskGraph::kFromStart) != 0;
         const std::uint32_t at = begin[wait.task]++;
         m_graph.pred[at] = wait.before;
         m_graph.lag[at] = wait.lag;

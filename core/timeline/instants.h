@@ -20,13 +20,13 @@ public:
     void push(Nanoseconds time, std::uint64_t tie, std::uint32_t index)
     {
         m_heap.push_back({time, tie, index});
-        std::ranges::push_heap(m_heap, std::greater{});
+        std::push_heap(m_heap.begin(), m_heap.end(), std::greater<At>{});
     }
     [[nodiscard]] Nanoseconds next() const { return m_heap.empty() ? kNever : m_heap.front().time; }
     std::uint32_t pop()
     {
         const std::uint32_t index = m_heap.front().index;
-        std::ranges::pop_heap(m_heap, std::greater{});
+        std::pop_heap(m_heap.begin(), m_heap.end(), std::greater<At>{});
         m_heap.pop_back();
         return index;
     }
@@ -36,7 +36,7 @@ private:
         Nanoseconds time;
         std::uint64_t tie;
         std::uint32_t index;       // of equal ties: on one resource numbers are its order
-        auto operator<=>(const At &) const = default;
+        bool operator>(const At &o) const { return time != o.time ? time > o.time : tie != o.tie ? tie > o.tie : index > o.index; }
     };
     std::vector<At> m_heap;
 };

@@ -113,8 +113,8 @@ bool needsEvents(const TaskGraph &graph)
     std::vector<std::uint32_t> touched;
     for (const Resource &resource : graph.resources) {
         std::uint32_t previous = kNoSpan;
-        for (std::uint32_t task = resource.track.first; resource.carriesFlows && task < resource.track.last; ++task) {
-            const std::uint32_t index = table.flow[graph.taskClass[task]];
+        for (std::uint32_t task = resource.track.first; task < resource.track.last; ++task) {
+            const std::uint32_t index = graph.flow[task];
             if (index == kNoSpan || index == previous)
                 continue;
             previous = index;
@@ -148,9 +148,7 @@ void prepareTimeline(Timeline &timeline, const TaskGraph &graph)
     timeline.tracks.resize(graph.resources.size());
     for (std::size_t r = 0; r < graph.resources.size(); ++r)
         timeline.tracks[r] = graph.resources[r].track;
-    timeline.kind.resize(tasks);
-    for (std::size_t task = 0; task < tasks; ++task)
-        timeline.kind[task] = graph.table.about[graph.taskClass[task]].kind;
+    timeline.kind = graph.kind;
     timeline.taskClass = graph.taskClass;
     timeline.microBatch = graph.microBatch;
     timeline.chunk = graph.chunk;

@@ -125,7 +125,7 @@ std::string describe(const TaskGraph &graph, std::uint32_t task)
     std::string text = "stage " + std::to_string(track.stage);
     if (track.stream == Stream::Wan)
         text += " to stage " + std::to_string(track.toStage);
-    text += std::string(": ") + toString(graph.kindOf(task));
+    text += std::string(": ") + toString(graph.kind[task]);
     if (graph.microBatch[task] >= 0)
         text += " of micro-batch " + std::to_string(graph.microBatch[task]);
     if (!graph.pairedMicroBatch.empty() && graph.pairedMicroBatch[task] >= 0)

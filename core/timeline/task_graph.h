@@ -27,7 +27,6 @@ struct Resource {
     Discipline discipline = Discipline::FixedOrder;
     const RunTimePolicy *policy = nullptr;   // lives as long as the program
     std::uint32_t limit = 0;       // that the policy keeps; 0 = none
-    bool carriesFlows = false;     // some of its tasks move bytes over links that may be shared
     Track track;                   // where its spans are drawn; first/last are its tasks
 };
 
@@ -44,7 +43,7 @@ struct Flow {
 struct ClassTable {
     std::vector<Nanoseconds> durations;        // [class]
     std::vector<std::uint32_t> flow;           // [class]: index into flows, or kNoSpan
-    std::vector<TaskClass> about;              // [class]
+    TaskClasses about;                         // [class]
     std::vector<Nanoseconds> lags;             // the first is 0
     std::vector<Flow> flows;
     std::vector<double> linkCapacity;          // bytes/s, one entry a direction of a shared link; empty: no link can be a bottleneck
@@ -75,6 +74,8 @@ struct PassStep {
 
 struct TaskGraph {
     // per task
+    std::vector<WorkKind> kind;                // its class's
+    std::vector<std::uint32_t> flow;           // its class's index into flows, or kNoSpan; empty where no task is a flow
     std::vector<std::uint32_t> resource;
     std::vector<std::uint32_t> taskClass;
     std::vector<std::int32_t> microBatch;
@@ -95,6 +96,7 @@ struct TaskGraph {
     // at its start; a negative lag lets the task start before its predecessor ends
     static constexpr std::uint32_t kFromStart = 0x80000000u;
     std::vector<std::uint32_t> predBegin, pred, lag;
+    bool waitsForStarts = false;               // some lag counts from a start
     // a topological order of the tasks, resource order included; not read where a resource decides while it runs
     std::vector<PassStep> steps;
     std::vector<Resource> resources;
@@ -103,7 +105,7 @@ struct TaskGraph {
     std::uint64_t fingerprint = 0;
 
     [[nodiscard]] std::size_t taskCount() const { return resource.size(); }
-    [[nodiscard]] WorkKind kindOf(std::uint32_t task) const { return table.about[taskClass[task]].kind; }
+    [[nodiscard]] bool isFlow(std::uint32_t task) const { return !flow.empty() && flow[task] != kNoSpan; }
 };
 
 /// "stage 3: backward of micro-batch 5", for messages.
