@@ -41,9 +41,4 @@ struct CauseStep {
 [[nodiscard]] Details stageDetails(const Evaluation &evaluation, int stage);
 [[nodiscard]] Details itemDetails(const Evaluation &evaluation, const MapItem &item);
 
-/// Bytes that one transfer over a link carries, of all pipelines drawn as one: what the link carries in that direction by
-/// the number of its transfers, since boundaries carry the same activations. Empty where it carries none, and where
-/// gradients cross the same link between replicas: what share is theirs is not told apart.
-[[nodiscard]] std::optional<double> bytesPerTransfer(const Evaluation &evaluation, std::uint32_t span);
-
 } // namespace trainyard
