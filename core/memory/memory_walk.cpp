@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace trainyard {
 
@@ -21,14 +22,12 @@ public:
 
     void start(Nanoseconds time, const MemoryChange &change)
     {
-        if (change.running != 0)
-            m_running = change.running;
+        m_running += change.running;
         add(time, change.atStart);
     }
     void end(Nanoseconds time, const MemoryChange &change)
     {
-        if (change.running != 0)
-            m_running = 0;
+        m_running -= change.running;
         add(time, change.atEnd);
     }
 
@@ -56,7 +55,7 @@ private:
 
     LiveOverTime &m_result;
     PoolBytes m_now;
-    double m_running = 0;          // of the one operation that runs
+    double m_running = 0;          // of what runs
     std::size_t m_changes = 0;
     bool m_keepsSteps, m_mergesInstants;
 };
@@ -69,48 +68,58 @@ public:
     [[nodiscard]] bool isDone() const { return m_left == 0; }
     void start(const TaskClass &of)
     {
+        m_beside += of.memoryParts == kNoSpan ? of.memory.running : 0;
         if (of.memoryParts == kNoSpan)
-            return add({}, of.memory.atStart);
+            return add({}, of.memory.atStart.gpu);
         const OpMemory::Effect &effect = m_memory.effect(of.memoryParts);
         m_running = effect.running;
-        add(effect.atStart, effect.returned);
+        add(effect.atStart, -effect.returned.away - effect.returned.discarded);
     }
     void end(const TaskClass &of)
     {
+        m_beside -= of.memoryParts == kNoSpan ? of.memory.running : 0;
         if (of.memoryParts == kNoSpan)
-            return add({}, of.memory.atEnd);
+            return add({}, of.memory.atEnd.gpu);
         const OpMemory::Effect &effect = m_memory.effect(of.memoryParts);
         m_running = {};
-        add(effect.atEnd, effect.left);
+        add(effect.atEnd, -effect.left.away - effect.left.discarded);
     }
     [[nodiscard]] const LiveBytes &live() const { return m_live; }
 
 private:
-    void add(const LiveBytes &change, const PoolBytes &elsewhere)
+    /// `onGpu`: what comes to the GPU or leaves it and no part tells of.
+    void add(const LiveBytes &change, double onGpu)
     {
         m_live.add(change);
-        m_live.activations -= elsewhere.away + elsewhere.discarded;
+        m_live.activations += onGpu;
         if (--m_left > 0)
             return;
         m_live.add(m_running);
+        m_live.activations += m_beside;
         m_live.workspace = m_running.workspace;
     }
 
     const OpMemory &m_memory;
     std::size_t m_left;
     LiveBytes m_live, m_running;
+    double m_beside = 0;           // of what runs beside the operation
 };
 
-/// The rows of one GPU, and which of their spans changes its memory next. At one instant what ends comes before what starts, moves
-/// before operations.
+/// The rows of one GPU that change its memory, and which of their spans does next. At one instant what ends comes before what starts,
+/// moves before what other systems do, and that before operations.
 class Rows {
 public:
     Rows(const Timeline &timeline, int pipelineClass, int stage) : m_timeline(timeline)
     {
-        for (const Stream stream : {Stream::Store, Stream::Load, Stream::Compute})
+        const auto add = [&](auto isOne) {
             for (const Track &track : timeline.tracks)
-                if (track.stream == stream && track.pipelineClass == pipelineClass && track.stage == stage && track.first < track.last)
+                if (track.pipelineClass == pipelineClass && track.stage == stage && track.first < track.last && isOne(track))
                     m_rows.push_back({track.first, track.last, false, timeline.start[track.first]});
+        };
+        add([](const Track &track) { return track.stream == Stream::Store; });
+        add([](const Track &track) { return track.stream == Stream::Load; });
+        add([&](const Track &track) { return isOfOthers(track); });
+        add([](const Track &track) { return track.stream == Stream::Compute; });
     }
 
     [[nodiscard]] std::size_t size() const { return m_rows.size(); }
@@ -134,6 +143,18 @@ public:
 
 private:
     struct Row { std::uint32_t span, last; bool isRunning; Nanoseconds time; };
+
+    /// Neither of operations nor of moves, and a span of it changes memory.
+    [[nodiscard]] bool isOfOthers(const Track &track) const
+    {
+        if (track.stream == Stream::Compute || track.stream == Stream::Store || track.stream == Stream::Load)
+            return false;
+        std::uint32_t last = kNoSpan;      // mostly the same class all along
+        for (std::uint32_t span = track.first; span < track.last; ++span)
+            if (const std::uint32_t taskClass = m_timeline.taskClass[span]; taskClass != std::exchange(last, taskClass) && m_timeline.classOf(span).memory != MemoryChange{})
+                return true;
+        return false;
+    }
 
     void advance(Row &row) const
     {
