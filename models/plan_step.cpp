@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/plan_step.h"
 
+#include "core/placement/degrees.h"
+
 #include <tuple>
 
 namespace trainyard {
@@ -47,7 +49,7 @@ bool isBound(const Plan &plan)
 
 std::optional<PinnedData> pinnedData(const Plan &plan)
 {
-    const Parallelism &p = plan.parallelism;
+    const Degrees p = degreesOf(plan);
     const int there = plan.cluster.gpus(), group = p.tensor * p.pipeline * p.context;
     if (!p.data || group < 1 || group > there || *p.data * group <= there)
         return std::nullopt;

@@ -3,8 +3,6 @@
 
 #include "core/report/catalogue_listing.h"
 
-#include <CLI/CLI.hpp>
-
 namespace trainyard::cli {
 
 namespace {
@@ -24,12 +22,12 @@ int run(const Options &options)
 void addCatalogCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("catalog", "List what the built-in catalogue knows, with sources in JSON");
-    command->add_option("WHAT", options->what, "gpus, models, links, prices or stacks")
-        ->required()
-        ->check(CLI::IsMember({"gpus", "models", "links", "prices", "stacks"}));
-    addFormatOption(*command, options->format, {"table", "json"});
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    const Subcommand command(app, "catalog", "List what the built-in catalogue knows, with sources in JSON");
+    command.text("WHAT", options->what, "gpus, models, links, prices or stacks")
+        .required()
+        .oneOf({"gpus", "models", "links", "prices", "stacks"});
+    addFormatOption(command, options->format, {"table", "json"});
+    command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 
 } // namespace trainyard::cli

@@ -5,8 +5,6 @@
 #include "core/base/printable.h"
 #include "core/plan/plan_io.h"
 
-#include <CLI/CLI.hpp>
-
 #include <filesystem>
 #include <iostream>
 #include <unistd.h>
@@ -60,17 +58,17 @@ ExpectedAll<Plan> withSettings(Plan plan, const std::vector<std::string> &settin
 
 } // namespace
 
-void addSetOption(CLI::App &command, std::vector<std::string> &settings)
+void addSetOption(const Subcommand &command, std::vector<std::string> &settings)
 {
-    command.add_option("--set", settings, "Set a dotted key of the plan first, e.g. memory.recompute=full; may be repeated")
-        ->option_text("KEY=VALUE")
-        ->allow_extra_args(false);
+    command.texts("--set", settings, "Set a dotted key of the plan first, e.g. memory.recompute=full; may be repeated")
+        .shownAs("KEY=VALUE")
+        .oneEach();
 }
 
-void addFormatOption(CLI::App &command, std::string &format, const std::vector<std::string> &allowed)
+void addFormatOption(const Subcommand &command, std::string &format, const std::vector<std::string> &allowed)
 {
     format = allowed.front();
-    command.add_option("--format", format, "How to print the answer")->check(CLI::IsMember(allowed))->capture_default_str();
+    command.text("--format", format, "How to print the answer").oneOf(allowed).showingDefault();
 }
 
 ExpectedAll<PlanPtr> loadPlan(const std::string &path, const std::vector<std::string> &settings)

@@ -3,14 +3,11 @@
 // What the commands of trainyard-cli share: how a plan is named, loaded and evaluated, how faults are printed, and the
 // exit codes. One command, one .cpp file, one `add…Command` function that hangs it into the parser. Main thread only.
 
+#include "app/cli/parser.h"
 #include "core/evaluate/evaluate.h"
 
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace trainyard::cli {
 
@@ -28,9 +25,9 @@ void addSchemaCommand(CLI::App &app, int &exitCode);
 void addValidateCommand(CLI::App &app, int &exitCode);
 
 /// Repeatable `--set KEY=VALUE`.
-void addSetOption(CLI::App &command, std::vector<std::string> &settings);
+void addSetOption(const Subcommand &command, std::vector<std::string> &settings);
 /// `--format`, one of `allowed`; the first is the default.
-void addFormatOption(CLI::App &command, std::string &format, const std::vector<std::string> &allowed);
+void addFormatOption(const Subcommand &command, std::string &format, const std::vector<std::string> &allowed);
 
 /// Reads a plan from a file, or from standard input where `path` is "-", and applies the settings to it.
 [[nodiscard]] ExpectedAll<PlanPtr> loadPlan(const std::string &path, const std::vector<std::string> &settings = {});

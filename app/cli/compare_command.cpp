@@ -3,8 +3,6 @@
 
 #include "core/report/comparison.h"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 
 namespace trainyard::cli {
@@ -41,11 +39,11 @@ int run(const Options &options)
 void addCompareCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("compare", "Evaluate several plans and print them side by side, against the first");
-    command->add_option("PLAN", options->plans, "Two or more plan files; one may be -")->required()->expected(2, 1000);
-    addSetOption(*command, options->settings);
-    addFormatOption(*command, options->format, {"table", "json", "csv"});
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    const Subcommand command(app, "compare", "Evaluate several plans and print them side by side, against the first");
+    command.texts("PLAN", options->plans, "Two or more plan files; one may be -").required().times(2, 1000);
+    addSetOption(command, options->settings);
+    addFormatOption(command, options->format, {"table", "json", "csv"});
+    command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 
 } // namespace trainyard::cli

@@ -8,8 +8,6 @@
 #include "core/base/output_file.h"
 #include "core/report/timeline_csv.h"
 
-#include <CLI/CLI.hpp>
-
 namespace trainyard::cli {
 
 namespace {
@@ -53,14 +51,14 @@ int run(const Options &options)
 void addEvaluateCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("evaluate", "Simulate one training iteration of a plan and print its metrics");
-    command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
-    addSetOption(*command, options->settings);
-    addFormatOption(*command, options->format, {"table", "json"});
-    command->add_option("--trace", options->trace, "Also write the timeline as a Chrome trace")->option_text("OUT.json");
-    command->add_option("--timeline", options->timeline, "Also write the timeline as a table")->option_text("OUT.csv");
-    command->add_flag("--require-feasible", options->requireFeasible, "Exit with 1 where the plan does not fit or cannot be placed");
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    const Subcommand command(app, "evaluate", "Simulate one training iteration of a plan and print its metrics");
+    command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
+    addSetOption(command, options->settings);
+    addFormatOption(command, options->format, {"table", "json"});
+    command.text("--trace", options->trace, "Also write the timeline as a Chrome trace").shownAs("OUT.json");
+    command.text("--timeline", options->timeline, "Also write the timeline as a table").shownAs("OUT.csv");
+    command.flag("--require-feasible", options->requireFeasible, "Exit with 1 where the plan does not fit or cannot be placed");
+    command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 
 } // namespace trainyard::cli

@@ -6,8 +6,6 @@
 #include "core/report/explanation.h"
 #include "core/selection/selection.h"
 
-#include <CLI/CLI.hpp>
-
 namespace trainyard::cli {
 
 namespace {
@@ -62,14 +60,14 @@ int run(const Options &options)
 void addExplainCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("explain", "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what a better part and each fix of a problem would do and why, and which datacenters to use");
-    command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
-    addSetOption(*command, options->settings);
-    command->add_option("--objective", options->objective, "Rank datacenters by: throughput, cost")->check(CLI::IsMember({"throughput", "cost"}));
-    command->add_option("--micro-batches", options->microBatches, "Micro-batches of each pipeline in the ranking, whatever the global batch, as the paper of Atlas fixes them; 0: the global batch stays")
-        ->check(CLI::Range(0, 1'000'000));
-    addFormatOption(*command, options->format, {"table", "json"});
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    const Subcommand command(app, "explain", "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what a better part and each fix of a problem would do and why, and which datacenters to use");
+    command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
+    addSetOption(command, options->settings);
+    command.text("--objective", options->objective, "Rank datacenters by: throughput, cost").oneOf({"throughput", "cost"});
+    command.number("--micro-batches", options->microBatches, "Micro-batches of each pipeline in the ranking, whatever the global batch, as the paper of Atlas fixes them; 0: the global batch stays")
+        .between(0, 1'000'000);
+    addFormatOption(command, options->format, {"table", "json"});
+    command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 
 } // namespace trainyard::cli

@@ -6,8 +6,6 @@
 #include "core/base/output_file.h"
 #include "core/report/timeline_csv.h"
 
-#include <CLI/CLI.hpp>
-
 namespace trainyard::cli {
 
 namespace {
@@ -40,14 +38,14 @@ int run(const Options &options)
 void addExportCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("export", "Write the timeline of a plan for other tools");
-    command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
-    command->add_option("--to", options->to, "chrome-trace for ui.perfetto.dev, csv for spreadsheets")
-        ->required()
-        ->check(CLI::IsMember({"chrome-trace", "csv"}));
-    command->add_option("--out", options->out, "File to write; standard output without it")->option_text("PATH");
-    addSetOption(*command, options->settings);
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    const Subcommand command(app, "export", "Write the timeline of a plan for other tools");
+    command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
+    command.text("--to", options->to, "chrome-trace for ui.perfetto.dev, csv for spreadsheets")
+        .required()
+        .oneOf({"chrome-trace", "csv"});
+    command.text("--out", options->out, "File to write; standard output without it").shownAs("PATH");
+    addSetOption(command, options->settings);
+    command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 
 } // namespace trainyard::cli

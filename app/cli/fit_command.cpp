@@ -8,8 +8,6 @@
 #include "core/plan/plan_io.h"
 #include "core/report/ladder_report.h"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <iostream>
 
@@ -78,12 +76,12 @@ int run(const Options &options)
 void addFitCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("fit", "Make a plan fit its GPUs by the cheapest steps of the memory ladder, and say what the memory that is left buys");
-    command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
-    command->add_option("--out", options->out, "Write the plan that fits to this file")->option_text("PLAN");
-    addSetOption(*command, options->settings);
-    addFormatOption(*command, options->format, {"table", "json"});
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    const Subcommand command(app, "fit", "Make a plan fit its GPUs by the cheapest steps of the memory ladder, and say what the memory that is left buys");
+    command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
+    command.text("--out", options->out, "Write the plan that fits to this file").shownAs("PLAN");
+    addSetOption(command, options->settings);
+    addFormatOption(command, options->format, {"table", "json"});
+    command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 
 } // namespace trainyard::cli

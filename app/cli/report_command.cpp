@@ -7,8 +7,6 @@
 #include "core/report/markdown_report.h"
 #include "core/base/output_file.h"
 
-#include <CLI/CLI.hpp>
-
 namespace trainyard::cli {
 
 namespace {
@@ -56,11 +54,11 @@ int run(const Options &options)
 void addReportCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("report", "Write a page about one plan, or about several against the first");
-    command->add_option("PLAN", options->plans, "Plan files; one may be -")->required();
-    command->add_option("--out", options->out, "Page to write: one self-contained .html, .pdf (of one plan; made by the program trainyard), or .md")->required()->option_text("OUT.html|OUT.pdf|OUT.md");
-    addSetOption(*command, options->settings);
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    const Subcommand command(app, "report", "Write a page about one plan, or about several against the first");
+    command.texts("PLAN", options->plans, "Plan files; one may be -").required();
+    command.text("--out", options->out, "Page to write: one self-contained .html, .pdf (of one plan; made by the program trainyard), or .md").required().shownAs("OUT.html|OUT.pdf|OUT.md");
+    addSetOption(command, options->settings);
+    command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 
 } // namespace trainyard::cli

@@ -4,8 +4,6 @@
 
 #include "core/report/rok_report.h"
 
-#include <CLI/CLI.hpp>
-
 #include <iostream>
 
 namespace trainyard::cli {
@@ -39,11 +37,11 @@ int run(const Options &options)
 void addRokCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("rok", "Recompute, offload or keep: what each way of treating activations takes and reaches, over micro-batch sizes");
-    command->add_option("PLAN", options->plan, "Plan file, or - for standard input")->required();
-    addSetOption(*command, options->settings);
-    addFormatOption(*command, options->format, {"table", "json", "csv"});
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    const Subcommand command(app, "rok", "Recompute, offload or keep: what each way of treating activations takes and reaches, over micro-batch sizes");
+    command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
+    addSetOption(command, options->settings);
+    addFormatOption(command, options->format, {"table", "json", "csv"});
+    command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 
 } // namespace trainyard::cli

@@ -3,16 +3,14 @@
 
 #include "core/plan/plan_io.h"
 
-#include <CLI/CLI.hpp>
-
 namespace trainyard::cli {
 
 void addSchemaCommand(CLI::App &app, int &exitCode)
 {
     const auto what = std::make_shared<std::string>("plan");
-    CLI::App *command = app.add_subcommand("schema", "Print the JSON Schema of a format");
-    command->add_option("FORMAT", *what, "plan (default) or metrics")->check(CLI::IsMember({"plan", "metrics"}));
-    command->callback([what, &exitCode] { exitCode = print(*what == "metrics" ? metricsSchema() : planSchema(), "json"); });
+    const Subcommand command(app, "schema", "Print the JSON Schema of a format");
+    command.text("FORMAT", *what, "plan (default) or metrics").oneOf({"plan", "metrics"});
+    command.callback([what, &exitCode] { exitCode = print(*what == "metrics" ? metricsSchema() : planSchema(), "json"); });
 }
 
 } // namespace trainyard::cli

@@ -5,8 +5,6 @@
 
 #include "core/validation/validation_report.h"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <iostream>
 
@@ -122,12 +120,12 @@ int run(const Options &options)
 void addValidateCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("validate", "Compare the model with published measurements, row by row");
-    command->add_option("--source", options->sources, "Only rows of this source; may be repeated")->option_text("NAME")->allow_extra_args(false);
-    command->add_option("--rows", options->files, "Rows of your own instead of the built-in ones")->option_text("FILE...");
-    command->add_option("--role", options->role, "Only rows that parameters were fitted to (fit) or never (test)")->check(CLI::IsMember({"fit", "test"}));
-    addFormatOption(*command, options->format, {"table", "json", "csv", "markdown"});
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    const Subcommand command(app, "validate", "Compare the model with published measurements, row by row");
+    command.texts("--source", options->sources, "Only rows of this source; may be repeated").shownAs("NAME").oneEach();
+    command.texts("--rows", options->files, "Rows of your own instead of the built-in ones").shownAs("FILE...");
+    command.text("--role", options->role, "Only rows that parameters were fitted to (fit) or never (test)").oneOf({"fit", "test"});
+    addFormatOption(command, options->format, {"table", "json", "csv", "markdown"});
+    command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 
 } // namespace trainyard::cli

@@ -11,7 +11,7 @@
 #include "core/ladder/recompute.h"
 #include "core/memory/in_flight_room.h"
 #include "core/offload/offload_plan.h"
-#include "core/schedule/shard_exchange.h"
+#include "core/placement/shard_exchange.h"
 
 #include <algorithm>
 
@@ -48,7 +48,7 @@ void recomputeEverywhere(Program &program)
 ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
 {
     const Plan &plan = *workload.plan;
-    ScheduleShape shape{plan.parallelism.pipeline, pipelines.microBatches, programChunks(plan), {}};
+    ScheduleShape shape{workload.degrees.pipeline, pipelines.microBatches, workload.degrees.programChunks(), {}};
     if (plan.profile && !plan.profile->inFlight.empty()) {
         shape.inFlightLimit = plan.profile->inFlight;
         shape.inFlightLimit.resize(std::size_t(shape.devices), plan.profile->inFlight.front());
@@ -104,7 +104,7 @@ Expected<void> checkSize(const Workload &workload)
     const std::int64_t tasks = simulatedTasks(workload);
     if (tasks <= kMostTasks)
         return {};
-    const int virtualStages = workload.plan->parallelism.pipeline * programChunks(*workload.plan);
+    const int virtualStages = workload.degrees.pipeline * workload.degrees.programChunks();
     const bool leaves = workload.plan->memory.activationOffload != ActivationOffload::None;
     return std::unexpected(Error{ErrorCode::BadValue, "workload.global_batch",
                                  "gives " + std::to_string(virtualStages) + " virtual stages "
@@ -121,16 +121,16 @@ Expected<void> checkStrategy(const Workload &workload)
         return std::unexpected(Error{ErrorCode::BadValue, where, std::move(what), std::move(right)});
     };
     if (chunkPlacement(plan.schedule) == ChunkPlacement::Slices) {
-        if (plan.parallelism.virtualPipeline != 1)
-            return fault("parallelism.virtual_pipeline", "is " + std::to_string(plan.parallelism.virtualPipeline) + " under terapipe, which has one chunk of layers per stage", "1");
-        if (plan.parallelism.tokenSlices > plan.workload.sequenceLength)
+        if (workload.degrees.chunks != 1)
+            return fault("parallelism.virtual_pipeline", "is " + std::to_string(workload.degrees.chunks) + " under terapipe, which has one chunk of layers per stage", "1");
+        if (workload.degrees.slices > plan.workload.sequenceLength)
             return fault("parallelism.token_slices", "is more than the sequence has tokens", std::to_string(plan.workload.sequenceLength) + " or fewer");
     }
     for (const PipelineClass &pipelines : workload.layout.classes) {
         const auto siteOf = [&](int stage) { return pipelines.locations[std::size_t(stage)].datacenter; };
         const auto labelOf = [&](int site) { return plan.cluster.datacenters[std::size_t(site)].label(); };
-        for (int stage = 0; modelCopies(plan.schedule) > 1 && 2 * stage < plan.parallelism.pipeline; ++stage) {
-            const int mirror = mirrorStage(plan, stage);
+        for (int stage = 0; workload.degrees.copies > 1 && 2 * stage < workload.degrees.pipeline; ++stage) {
+            const int mirror = workload.degrees.mirrorOf(stage);
             const int a = siteOf(stage), b = siteOf(mirror);
             if (a != b && workload.links.between(a, b) < 0)
                 return fault("schedule", "keeps copies of the same layers on stages " + std::to_string(stage + 1) + " and " + std::to_string(mirror + 1)
@@ -141,14 +141,11 @@ Expected<void> checkStrategy(const Workload &workload)
     return {};
 }
 
-/// Where the program pairs forwards with backwards: what a pair takes, recomputation apart.
-std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages, const Program &program)
+/// Where the schedule pairs forwards with backwards: what a pair takes, recomputation apart.
+std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages, ScheduleKind schedule)
 {
-    const auto pairs = [](const std::vector<Op> &order) {
-        return std::ranges::find(order, OpKind::PairedForward, &Op::kind) != order.end();
-    };
     std::vector<Nanoseconds> times;
-    if (std::ranges::none_of(program.order, pairs))
+    if (!pairsOperations(schedule))
         return times;
     for (const StageCosts &stage : stages)
         for (const ChunkCost &forward : stage.chunks)
@@ -213,9 +210,9 @@ void countMemory(const Workload &workload, Costs &costs)
             pipelines.memory = costs.iteration.classes.front().memory;
             continue;
         }
+        const OpMemory::Program has{!costs.offload.empty() && splitsBackward(pipelines.program), std::ranges::any_of(costs.iteration.classes, [](const PipelineCosts &p) { return !p.pairs.empty(); })};
         for (int stage = 0; stage < int(costs.stages[c].size()); ++stage)
-            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(workload, stage), costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)],
-                                                                        splitsBackward(pipelines.program)));
+            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(workload, stage), costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)], has));
     }
 }
 
@@ -255,7 +252,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
         for (int way = 0; way < 2; ++way)
             costs.iteration.linkCapacity.push_back(gbitsPerSecond(link.capacityGbps).value);
     }
-    const int devices = plan.parallelism.pipeline;
+    const int devices = workload.degrees.pipeline;
     const std::vector<SiteExchange> acrossSites = siteExchanges(workload, costs.wanLinks);   // of all classes together
     costs.hiddenExchange = hiddenExchange(acrossSites, plan.wan);
     StageCoster coster(workload);
@@ -277,7 +274,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
         const int inChain = stagesInChain(placement, devices, int(shape.ops.size()) / devices);
         for (int q = 0; q + 1 < int(shape.ops.size()); ++q) {
             const int from = deviceAt(placement, devices, q), to = deviceAt(placement, devices, q + 1);
-            Crossing crossing{1, 1.0 / modelCopies(plan.schedule)};
+            Crossing crossing{1, 1.0 / workload.degrees.copies};
             if (placement == ChunkPlacement::Slices)
                 crossing.tokens = double(coster.slices()[std::size_t(q / devices)]) / plan.workload.sequenceLength;
             shape.boundaries.push_back(from == to || (q + 1) % inChain == 0 ? BoundaryTimes{}
@@ -307,7 +304,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
             coster.addShardRuns(pipelines, shape.program, stages);
             refreshOps(shape, stages);
         }
-        shape.pairs = pairTimes(stages, shape.program);
+        shape.pairs = pairTimes(stages, plan.schedule);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }

@@ -6,8 +6,8 @@
 #include "core/ladder/recompute.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
+#include "core/placement/shard_exchange.h"
 #include "core/schedule/chunks.h"
-#include "core/schedule/shard_exchange.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -52,10 +52,9 @@ void addDenseFfn(LayerTimer &timer, const ModelSpec &model, double width)
     timer.elementwise(2 * timer.tokens * f * (matrices + 1), kActivationKernels);
 }
 
-void addExperts(LayerTimer &timer, const Workload &workload)
+void addExperts(LayerTimer &timer, const Workload &workload, const Degrees &p)
 {
     const ModelSpec &model = workload.model;
-    const Parallelism &p = workload.plan->parallelism;
     const double load = workload.plan->moe.load();
     const double localExperts = double(model.experts) / p.expert;
     const double rows = timer.tokens / timer.spread * model.expertsPerToken * load * p.expertTensor;
@@ -90,7 +89,7 @@ void addTensorTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
 
 void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
 {
-    const int ranks = workload.plan->parallelism.context;
+    const int ranks = site.ranks.degrees.context;
     if (ranks <= 1)
         return;
     const ModelSpec &model = workload.model;
@@ -112,7 +111,7 @@ void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload 
 
 void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
 {
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = site.ranks.degrees;
     const double tokens = timer.tokens / timer.spread, hidden = timer.element * workload.model.hidden;
     Seconds there, back;
     if (p.expert > 1 && workload.plan->moe.dispatch == MoeDispatch::Dedup) {   // a token crosses to a rank once
@@ -142,7 +141,7 @@ LayerCompute computeOf(const LayerTimer &timer, ScheduleKind schedule, bool isRe
 void addStateTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements)
 {
     const double sharded = elements.dense / site.data.ranks + elements.experts / site.expertData.ranks;
-    const bool sharesWeights = workload.plan->parallelism.zeroStage >= 3;
+    const bool sharesWeights = site.ranks.degrees.zeroStage >= 3;
     const LayerMoves moves = layerMoves(workload, site.states, sharesWeights ? sharded : elements.dense + elements.experts, sharded);
     cost.forward.offload += std::max(Seconds{}, moves.fetch - timer.forward.total());
     if (endsWithWeightGrads(workload.plan->schedule)) {
@@ -200,29 +199,25 @@ Link locationFabric(const Workload &workload, StageLocation location)
     return link;
 }
 
-LayerSite layerSite(const Workload &workload, StageLocation location, int dataParallel)
+LayerSite layerSite(const Workload &workload, const RankSet &ranks)
 {
-    const GpuSpec &gpu = workload.gpu(location);
-    const NetworkSpec &network = builtinNetwork();
-    const Parallelism &p = workload.plan->parallelism;
     LayerSite site;
-    site.gpu = &gpu;
-    site.sustained = workload.sustainedRates(location);
-    site.device = deviceLink(gpu, network);
-    site.fabric = locationFabric(workload, location);
-    site.domain = std::max(workload.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
-    const auto group = [&](int ranks, int stride) {
-        return RankGroup{ranks, std::clamp(site.domain / std::max(1, stride), 1, std::max(1, ranks)), site.device, site.fabric};
+    site.ranks = ranks;
+    site.gpu = &workload.gpu(ranks.at);
+    site.sustained = workload.sustainedRates(ranks.at);
+    site.device = deviceLink(*site.gpu, builtinNetwork());
+    site.fabric = locationFabric(workload, ranks.at);
+    const auto group = [&](GroupKind kind) {
+        const Levels levels = ranks.levels(kind);
+        return RankGroup{levels.ranks, levels.together, site.device, site.fabric};
     };
-    site.tensor = group(p.tensor, 1);
-    site.context = group(p.context, p.tensor);
-    site.expert = group(p.expert, p.expertTensor > 1 ? p.expertTensor : p.tensor > 1 && !p.usesSequenceParallel() ? p.tensor : 1);
-    site.expertTensor = group(p.expertTensor, 1);
-    site.data = group(dataParallel * p.context, p.tensor);
-    // The ranks of all replicas hold each expert once for every expert * expertTensor of them, that far apart.
-    const int shard = p.expert * p.expertTensor;
-    site.expertData = group(std::max(1, dataParallel * p.context * p.tensor / shard), shard);
-    site.states = stateRates(workload, location);
+    site.tensor = group(GroupKind::Tensor);
+    site.context = group(GroupKind::Context);
+    site.expert = group(GroupKind::Expert);
+    site.expertTensor = group(GroupKind::ExpertTensor);
+    site.data = group(GroupKind::Data);
+    site.expertData = group(GroupKind::ExpertData);
+    site.states = stateRates(workload, ranks.at);
     return site;
 }
 
@@ -238,7 +233,7 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
     addProjections(timer, model);
     timer.attention();
     if (expertLayer)
-        addExperts(timer, workload);
+        addExperts(timer, workload, site.ranks.degrees);
     else
         addDenseFfn(timer, model, model.ffn);
     // Two norms (read, write), two residual additions (read two, write one), rotary embedding of queries and keys.
@@ -269,7 +264,7 @@ AttentionShare attentionShare(const Workload &workload, const LayerSite &site, b
     addProjections(attention, model);
     attention.attention();
     if (expertLayer)
-        addExperts(mlp, workload);
+        addExperts(mlp, workload, site.ranks.degrees);
     else
         addDenseFfn(mlp, model, model.ffn);
     for (LayerTimer *timer : {&attention, &mlp})   // each its norm and residual

@@ -7,7 +7,7 @@
 #include "core/cost/collectives.h"
 #include "core/cost/op_split.h"
 #include "core/ladder/optimizer_step.h"
-#include "core/placement/resolve.h"
+#include "core/placement/ranks.h"
 
 namespace trainyard {
 
@@ -18,9 +18,9 @@ struct AttentionShare {
 };
 
 struct LayerSite {                 // where a stage computes: what its layers see of the hardware
+    RankSet ranks;                 // what computes there
     const GpuSpec *gpu = nullptr;
     SustainedRates sustained;
-    int domain = 1;                // consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
     Link device, fabric;           // to GPUs of the same node; to other nodes
     RankGroup tensor, context, expert, expertTensor, data;
     RankGroup expertData;          // replicas of one shard of the experts
@@ -33,8 +33,7 @@ struct LayerSite {                 // where a stage computes: what its layers se
 [[nodiscard]] double attentionSpeed(const Workload &workload, const LayerSite &site);
 /// From a GPU of the location to other nodes of its datacenter.
 [[nodiscard]] Link locationFabric(const Workload &workload, StageLocation location);
-/// `dataParallel` ranks of the location's stage, in its own datacenter.
-[[nodiscard]] LayerSite layerSite(const Workload &workload, StageLocation location, int dataParallel);
+[[nodiscard]] LayerSite layerSite(const Workload &workload, const RankSet &ranks);
 
 /// True where every micro-batch scatters the gradients of each layer on its own (ZeRO-2 on), and from ZeRO-3 on fetches its
 /// weights (ShardExchange::InLayers).

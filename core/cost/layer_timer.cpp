@@ -72,10 +72,11 @@ LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
       m_groupedSpeed(site.sustained.grouped), m_attentionSpeed(attentionSpeed(workload, site)), m_hostSlowness(site.sustained.host)
 {
     const Plan &plan = *workload.plan;
-    tensor = plan.parallelism.tensor;
-    sequence = double(plan.workload.sequenceLength) / plan.parallelism.context;
-    tokens = plan.workload.microBatch * sequence;
-    spread = plan.parallelism.usesSequenceParallel() ? tensor : 1;
+    const Degrees &degrees = site.ranks.degrees;
+    tensor = degrees.tensor;
+    sequence = double(plan.workload.sequenceLength) / degrees.context;
+    tokens = site.ranks.microBatch * sequence;
+    spread = degrees.isSequenceParallel ? tensor : 1;
     element = weightBytes(plan.workload.precision);
 }
 

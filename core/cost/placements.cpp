@@ -40,14 +40,14 @@ void addPipelinesAcross(Placements &out, const Workload &workload, int most)
     };
     if (!plan.placement.stages.empty())
         return addOne(placePinned(workload));
-    int data = plan.parallelism.data.value_or(mostReplicas(workload));
+    int data = workload.degrees.data.value_or(mostReplicas(workload));
     SearchTimes room = searchRoom(workload, std::max(1, data));
     if (data > 0 && !canHoldAll(room)) {
-        data = plan.parallelism.data ? 0 : mostThatHold(workload, data - 1);
+        data = workload.degrees.data ? 0 : mostThatHold(workload, data - 1);
         room = searchRoom(workload, std::max(1, data));
     }
     if (data == 0)
-        return addOne(placeNothing(workload, std::max(1, plan.parallelism.data.value_or(1))));
+        return addOne(placeNothing(workload, std::max(1, workload.degrees.data.value_or(1))));
     const auto isOpen = [](int stages) { return stages > 0; };
     if (std::ranges::count_if(room.holds, isOpen) == 1) {
         const auto only = std::ranges::find_if(room.holds, isOpen);

@@ -38,17 +38,17 @@ std::vector<int> unlikePools(const std::vector<Pool> &pools)
 class Bounds {
 public:
     Bounds(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
-        : m_workload(workload), m_plan(*workload.plan), m_usdPerGb(usdPerGb), m_data(data), m_times(searchRoom(workload, data))
+        : m_workload(workload), m_plan(*workload.plan), m_usdPerGb(usdPerGb), m_data(data), m_book(workload), m_times(searchRoom(workload, data))
     {
         m_workload.layout = {};
         m_workload.layout.data = data;
-        m_workload.layout.chunks = splitLayers(workload.model, m_plan.parallelism.pipeline, chunksPerStage(m_plan),
+        m_workload.layout.chunks = splitLayers(workload.model, workload.degrees.pipeline, workload.degrees.chunks,
                                                chunkPlacement(m_plan.schedule), m_plan.placement.layers);
     }
 
     SearchTimes run()
     {
-        const int total = totalMicroBatches(m_plan), chunks = programChunks(m_plan), copies = modelCopies(m_plan.schedule);
+        const int total = totalMicroBatches(m_plan), chunks = m_workload.degrees.programChunks(), copies = m_workload.degrees.copies;
         const ChunkPlacement placement = chunkPlacement(m_plan.schedule);
         const bool isSliced = placement == ChunkPlacement::Slices;
         m_times.microBatches = (total + m_data - 1) / m_data;
@@ -87,7 +87,7 @@ private:
         const auto &pools = m_plan.cluster.datacenters[std::size_t(d)].pools;
         bool isFirst = true;
         for (const int p : unlikePools(pools)) {
-            if (stages.empty() || pools[std::size_t(p)].gpusPerNode < m_plan.parallelism.tensor)
+            if (stages.empty() || !m_book.holdsGroups(d, p))
                 continue;
             addPool(stages, {d, p}, isFirst);
             isFirst = false;
@@ -104,7 +104,7 @@ private:
         m_workload.layout.classes = {PipelineClass{0, m_data, m_times.microBatches, std::vector<StageLocation>(stages.size(), location)}};
         StageCoster coster(m_workload);
         const StageCoster::Parts parts = m_plan.profile ? StageCoster::Parts{} : coster.parts(m_workload.layout.classes.front(), 0);
-        const double usd = m_usdPerGb ? usdPerGpuHour(m_workload, location, 0) / 3600 * m_plan.parallelism.tensor * m_plan.parallelism.context * m_data : 0;
+        const double usd = m_usdPerGb ? usdPerGpuHour(m_workload, location, 0) / 3600 * m_workload.degrees.gpusOfStage() * m_data : 0;
         for (int s = 0; s < int(stages.size()); ++s) {
             const bool isSliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices;
             const StageBound here = m_plan.profile || isSliced ? ofChunks(coster, s) : computed(parts, s);
@@ -195,7 +195,7 @@ private:
     void addHops(int d)
     {
         const Cluster &cluster = m_plan.cluster;
-        const double context = m_plan.profile ? 1 : m_plan.parallelism.context, share = activationBits(m_plan).share();
+        const double context = m_plan.profile ? 1 : m_workload.degrees.context, share = activationBits(m_plan).share();
         const double memberClasses = m_plan.wan.sharing == WanSharing::Temporal ? std::max(1, m_plan.wan.cell.value_or(m_data)) : 1;
         const double sliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices ? 0 : 1;   // of the first slice nothing is known here
         const double together = double(totalMicroBatches(m_plan)) / m_times.fewest;
@@ -235,6 +235,7 @@ private:
     const Plan &m_plan;
     const std::vector<std::array<double, 2>> *m_usdPerGb;
     int m_data;
+    LocationBook m_book;
     SearchTimes m_times;
 };
 

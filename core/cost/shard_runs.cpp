@@ -39,7 +39,7 @@ void addExchangesOfRuns(ChunkCost &cost, const Workload &workload, const ShardTi
     Window window(work * (microBatches / std::max(1, runs.backward)), stack);
     const int atTheEnd = isLast ? 1 : 0;
     window.add(cost.inputGrad, times.scatter, stack.gradientOverlap, (runs.backward - atTheEnd) / microBatches);
-    if (workload.plan->parallelism.zeroStage < 3)
+    if (workload.degrees.zeroStage < 3)
         return;
     window.add(cost.inputGrad, times.gather, stack.parameterOverlap, runs.backward / microBatches);
     window.add(cost.forward, times.gather, stack.parameterOverlap, (runs.forward - atTheEnd) / microBatches);

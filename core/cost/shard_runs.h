@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What ZeRO-2 and ZeRO-3 cost in a pipeline of several chunks a stage: exchanges once a run of micro-batches
-// (schedule/shard_exchange.h), behind the work of the next run. Equations in docs/model.md, "Layers".
+// (placement/shard_exchange.h), behind the work of the next run. Equations in docs/model.md, "Layers".
 
 #include "core/cost/op_split.h"
 #include "core/placement/resolve.h"
-#include "core/schedule/shard_exchange.h"
+#include "core/placement/shard_exchange.h"
 
 namespace trainyard {
 

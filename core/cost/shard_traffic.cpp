@@ -51,7 +51,7 @@ Seconds scatterOf(const Workload &workload, const LayerSite &site, LayerElements
 LayerElements layerElements(const Workload &workload, bool expertLayer)
 {
     const LayerParameters parameters = layerParameters(workload.model, expertLayer);
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     return {(parameters.total() - parameters.experts) / p.tensor, parameters.experts / (p.expert * p.expertTensor)};
 }
 
@@ -102,7 +102,7 @@ void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workloa
     Seconds scatter, gathered;
     for (const LayerElements &part : parts)
         scatter += scatterOf(workload, site, part);
-    if (workload.plan->parallelism.zeroStage >= 3) {
+    if (workload.degrees.zeroStage >= 3) {
         std::ranges::transform(parts, turns.begin(), [&](const LayerElements &part) { return gatherOf(workload, site, part); });
         gatherFor(cost.forward, compute.forward);
         if (stack.gathersToRecompute && compute.isRecomputed) {

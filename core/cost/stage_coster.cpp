@@ -4,8 +4,8 @@
 #include "core/cost/gemm.h"
 #include "core/cost/token_slices.h"
 #include "core/ladder/states_off_gpu.h"
+#include "core/placement/shard_exchange.h"
 #include "core/schedule/chunks.h"
-#include "core/schedule/shard_exchange.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ StageCosts profiledStage(const Workload &workload, int stage, int chunks)
     const int copies = modelCopies(workload.plan->schedule);   // the second one is the mirror stage's
     StageCosts result;
     for (int c = 0; c < chunks; ++c)
-        result.chunks.push_back(profiledChunk(workload, c < chunks / copies ? stage : mirrorStage(*workload.plan, stage),
+        result.chunks.push_back(profiledChunk(workload, c < chunks / copies ? stage : workload.degrees.mirrorOf(stage),
                                               std::max(1, chunks / copies)));
     return result;
 }
@@ -59,7 +59,7 @@ Workload withoutRecompute(const Workload &workload)
 
 StageParameters chunkParameters(const Workload &workload, int stage, int chunk, const LayerParameters &dense, const LayerParameters &expert)
 {
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     const ModelSpec &model = workload.model;
     const auto sharded = [&](const LayerParameters &l) { return (l.attention + l.mlp) / p.tensor + l.norms + l.router; };
     const auto &chunks = workload.layout.chunks[std::size_t(stage)];
@@ -79,59 +79,42 @@ StageParameters chunkParameters(const Workload &workload, int stage, int chunk, 
 
 StageCoster::StageCoster(const Workload &workload) : m_work(workload)
 {
-    if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices && !workload.layout.classes.empty())
-        m_slices = sliceLengths(workload, layerSite(workload, workload.layout.classes.front().locations.front(), 1));
+    if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices && !workload.layout.classes.empty()) {
+        RankSet alone = rankSet(workload, workload.layout.classes.front(), 0);
+        alone.replicasHere = 1;
+        m_slices = sliceLengths(workload, layerSite(workload, alone));
+    }
 }
 
 StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
 {
     const Plan &plan = *m_work.plan;
-    const SiteCosts &costs = at(pipelines.locations[std::size_t(stage)], replicasHere(pipelines, stage));
-    StageCosts result = plan.profile ? profiledStage(m_work, stage, programChunks(plan)) : computedStage(costs, stage);
+    const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
+    StageCosts result = plan.profile ? profiledStage(m_work, stage, m_work.degrees.programChunks()) : computedStage(costs, stage);
     addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }
 
 const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
 {
-    return at(pipelines.locations[std::size_t(stage)], replicasHere(pipelines, stage)).site;
+    return at(rankSet(m_work, pipelines, stage)).site;
 }
 
 StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage, int slice)
 {
-    const SiteCosts &whole = at(pipelines.locations[std::size_t(stage)], replicasHere(pipelines, stage));
+    const SiteCosts &whole = at(rankSet(m_work, pipelines, stage));
     const SiteCosts &costs = slice < 0 ? whole : whole.slices[std::size_t(slice)];
     return {costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(m_work, costs.site, false),
             m_work.model.isMoe() ? attentionShare(m_work, costs.site, true) : AttentionShare{}, costs.denseAgain, costs.expertAgain};
 }
 
-/// Replicas of the stage in the class's datacenter: the group that reduces without the WAN.
-int StageCoster::replicasHere(const PipelineClass &pipelines, int stage) const
+const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
 {
-    const int mirror = mirrorStage(*m_work.plan, stage);
-    int replicas = 0;
-    const auto count = [&](const PipelineClass &other, int holder) {
-        replicas += other.locations[std::size_t(holder)].datacenter == pipelines.locations[std::size_t(stage)].datacenter ? other.pipelines : 0;
-    };
-    for (const PipelineClass &other : m_work.layout.classes) {
-        count(other, stage);
-        if (mirror != stage)
-            count(other, mirror);
-    }
-    return replicas;
-}
-
-const StageCoster::SiteCosts &StageCoster::at(StageLocation location, int replicas)
-{
-    const Link fabric = locationFabric(m_work, location);
-    const int perNode = m_work.pool(location).gpusPerNode;
-    const StateRates states = stateRates(m_work, location);
-    for (const SiteCosts &known : m_sites) {
-        if (known.site.gpu == &m_work.gpu(location) && known.site.fabric == fabric && known.site.states == states && known.gpusPerNode == perNode
-            && known.site.data.ranks == replicas * m_work.plan->parallelism.context)
+    const Link fabric = locationFabric(m_work, ranks.at);
+    for (const SiteCosts &known : m_sites)
+        if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.reduceDomain == ranks.reduceDomain && areAlike(m_work, known.site.ranks.at, ranks.at) && known.site.fabric == fabric)
             return known;
-    }
-    SiteCosts costs{layerSite(m_work, location, replicas), perNode, {}, {}, {}, {}, {}, {}, {}};
+    SiteCosts costs{layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {}};
     if (!m_work.plan->profile) {
         costs.dense = layerCost(m_work, costs.site, false);
         if (m_work.model.isMoe())
@@ -156,7 +139,7 @@ void StageCoster::addSlices(SiteCosts &costs)
     for (const int tokens : m_slices) {
         const Workload slice = ofSlice(m_work, tokens);
         const ChunkCost earlier = attentionToEarlier(slice, costs.site, before);
-        SiteCosts &of = costs.slices.emplace_back(SiteCosts{costs.site, costs.gpusPerNode, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, {}});
+        SiteCosts &of = costs.slices.emplace_back(SiteCosts{costs.site, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, {}});
         of.dense = layerCost(slice, costs.site, false);
         of.dense += earlier;
         if (m_work.model.isMoe()) {
@@ -204,7 +187,7 @@ StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
 
 StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
 {
-    const SiteCosts &costs = at(pipelines.locations[std::size_t(stage)], replicasHere(pipelines, stage));
+    const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
     StageCosts result;
     if (m_work.plan->profile) {
         result.chunks = {profiledChunk(m_work, stage, 1)};
@@ -276,7 +259,7 @@ void StageCoster::addSyncAndStep(StageCosts &result, const SiteCosts &costs, con
     }
     const StageParameters parameters = stageParameters(m_work, stage);
     const RankGroup &expertData = costs.site.expertData;
-    const bool isSharded = plan.parallelism.zeroStage >= 1, isInLayers = communicatesInLayers(m_work, costs.site);
+    const bool isSharded = m_work.degrees.zeroStage >= 1, isInLayers = communicatesInLayers(m_work, costs.site);
     const bool isInRuns = shardExchange(plan, m_work.stack) == ShardExchange::InRuns;
     const StageParameters atTheEnd = isInRuns ? chunkParameters(m_work, stage, 0) : parameters;   // chunk 0 ends last
     const auto addReduction = [&](double elements, const RankGroup &group) {
@@ -292,8 +275,8 @@ void StageCoster::addSyncAndStep(StageCosts &result, const SiteCosts &costs, con
         if (atTheEnd.experts > 0)
             addReduction(atTheEnd.experts, expertData);
     }
-    if (isSharded && (!isInLayers || plan.parallelism.zeroStage < 3))
-        result.gather = gatherTime(costs.site, plan.parallelism.zeroStage >= 3 ? atTheEnd : parameters);
+    if (isSharded && (!isInLayers || m_work.degrees.zeroStage < 3))
+        result.gather = gatherTime(costs.site, m_work.degrees.zeroStage >= 3 ? atTheEnd : parameters);
     const double touched = isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
     result.optimizer = memoryTime(*costs.site.gpu, Bytes{touched * updateTraffic(m_work)})
         + galoreTime(m_work, *costs.site.gpu, touched);
@@ -318,7 +301,7 @@ SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &st
     const bool isInRuns = !workload.plan->profile && shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
     for (const ChunkCost &chunk : stage.chunks) {
         const bool isLast = &chunk == stage.chunks.data();   // where runs exchange only its gradients and, from ZeRO-3 on, weights are left
-        if (!isInRuns || isLast || workload.plan->parallelism.zeroStage < 3)
+        if (!isInRuns || isLast || workload.degrees.zeroStage < 3)
             forward += chunk.forward.total();
         if (isInRuns && !isLast)
             continue;
@@ -355,7 +338,7 @@ Bytes stageGradient(const Workload &workload, int stage)
     const Plan &plan = *workload.plan;
     if (plan.profile)
         return megabytes(plan.profile->parametersMb) * modelCopies(plan.schedule);
-    const Parallelism &p = plan.parallelism;
+    const Degrees &p = workload.degrees;
     const StageParameters parameters = stageParameters(workload, stage);
     return Bytes{workload.stack.gradientBytes * (parameters.dense * p.tensor + parameters.experts * p.expert * p.expertTensor)};
 }

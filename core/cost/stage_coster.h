@@ -35,15 +35,13 @@ public:
 private:
     struct SiteCosts {
         LayerSite site;
-        int gpusPerNode;
         ChunkCost dense, expert, embedding, head;
         OpSplit denseAgain, expertAgain;   // recomputation of a layer that full recomputation leaves out
         std::vector<SiteCosts> slices;   // the same for each slice of the tokens; empty where the schedule has none
     };
 
-    const SiteCosts &at(StageLocation location, int replicas);
+    const SiteCosts &at(const RankSet &ranks);
     void addSlices(SiteCosts &costs);
-    [[nodiscard]] int replicasHere(const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
     [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers recomputed) const;
     [[nodiscard]] ShardTimes shardTimes(const LayerSite &site, int stage, int chunk) const;

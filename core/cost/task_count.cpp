@@ -27,12 +27,12 @@ double tasksOf(const Plan &plan, const StageChunk &chunk, bool leaves)
     return (operations + 2.0) * std::max(1, modules) + moves;
 }
 
-int crossings(const PipelineClass &pipelines, const Plan &plan)
+int crossings(const PipelineClass &pipelines, int chunks)
 {
     int count = 0;
     for (std::size_t s = 0; s < pipelines.locations.size(); ++s)
         count += pipelines.locations[s].datacenter != pipelines.locations[(s + 1) % pipelines.locations.size()].datacenter;
-    return count * programChunks(plan) * (pipelines.cellMembers > 1 ? 6 : 2);   // there and back; pieces of a cell's transfers
+    return count * chunks * (pipelines.cellMembers > 1 ? 6 : 2);   // there and back; pieces of a cell's transfers
 }
 
 } // namespace
@@ -41,14 +41,14 @@ std::int64_t simulatedTasks(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
     const bool leaves = plan.memory.activationOffload != ActivationOffload::None && whyActivationsStay(plan).empty();
-    const int slices = programChunks(plan) / chunksPerStage(plan);
+    const int slices = workload.degrees.slices;
     double ofMicroBatch = 0;
     for (const std::vector<StageChunk> &stage : workload.layout.chunks)
         for (const StageChunk &chunk : stage)
             ofMicroBatch += tasksOf(plan, chunk, leaves) * slices;
     double tasks = 0;
     for (const PipelineClass &pipelines : workload.layout.classes)
-        tasks += (ofMicroBatch / modelCopies(plan.schedule) + crossings(pipelines, plan)) * pipelines.microBatches;
+        tasks += (ofMicroBatch / modelCopies(plan.schedule) + crossings(pipelines, workload.degrees.programChunks())) * pipelines.microBatches;
     return std::int64_t(std::min(tasks, 9e18));
 }
 

@@ -15,7 +15,7 @@ namespace {
 AttentionShape attentionShape(const Workload &workload, double tokens, double keys)
 {
     const ModelSpec &model = workload.model;
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     const bool isLatent = model.attention == AttentionKind::Latent;
     const double query = isLatent ? model.latent.nopeDim + model.latent.ropeDim : model.headDim;
     return {double(workload.plan->workload.microBatch), double(model.heads) / p.tensor, std::max(1.0, double(model.kvHeads) / p.tensor),
@@ -27,7 +27,7 @@ AttentionShape attentionShape(const Workload &workload, double tokens, double ke
 std::vector<int> sliceLengths(const Workload &workload, const LayerSite &site)
 {
     const Plan &plan = *workload.plan;
-    const int slices = programChunks(plan), tokens = plan.workload.sequenceLength;
+    const int slices = workload.degrees.slices, tokens = plan.workload.sequenceLength;
     if (chunkPlacement(plan.schedule) != ChunkPlacement::Slices)
         return {tokens};
     // Of a layer's forward pass the part 1 - a grows with the tokens and the part a with their square.

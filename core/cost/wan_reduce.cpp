@@ -3,7 +3,6 @@
 
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan_codec.h"
-#include "core/schedule/chunks.h"
 #include "core/timeline/fair_share.h"
 #include "core/workload/model_math.h"
 
@@ -30,21 +29,21 @@ class Reducing {
 public:
     explicit Reducing(const Workload &workload)
         : m_work(workload), m_plan(*workload.plan), m_local(trainsLocally(workload)),
-          m_sharing(m_plan.parallelism.pipeline / modelCopies(m_plan.schedule))
+          m_sharing(workload.degrees.pipeline / workload.degrees.copies)
     {
     }
 
     std::vector<SiteExchange> run(std::vector<WanLinkUse> &links)
     {
-        const int stages = m_plan.parallelism.pipeline;
+        const int stages = m_work.degrees.pipeline;
         std::vector<Reduction> all;
         for (int stage = 0; stage < stages; ++stage)   // two stages with copies of the same layers reduce together
-            all.push_back(mirrorStage(m_plan, stage) < stage ? Reduction{} : reductionOf(stage));
+            all.push_back(m_work.degrees.mirrorOf(stage) < stage ? Reduction{} : reductionOf(stage));
         shareLinks(all);
         std::vector<SiteExchange> result;
         for (int stage = 0; stage < stages; ++stage) {
             const Reduction &reduction = all[std::size_t(stage)];
-            if (const int mirror = mirrorStage(m_plan, stage); mirror < stage) {
+            if (const int mirror = m_work.degrees.mirrorOf(stage); mirror < stage) {
                 result.push_back(result[std::size_t(mirror)]);
                 continue;
             }
@@ -156,8 +155,7 @@ private:
     /// Elements that one GPU owns of the stage once its datacenter has reduced.
     [[nodiscard]] double ownElements(const Reduction &reduction, int stage) const
     {
-        const Parallelism &p = m_plan.parallelism;
-        return elements(stage) / p.tensor / (reduction.isFlat ? 1 : localRanks(reduction));
+        return elements(stage) / m_work.degrees.tensor / (reduction.isFlat ? 1 : localRanks(reduction));
     }
 
     [[nodiscard]] static double localRanks(const Reduction &reduction)
@@ -186,7 +184,7 @@ private:
     {
         if (m_plan.profile)
             return {};
-        const double own = m_plan.parallelism.zeroStage >= 1 ? ownElements(reduction, stage) : elements(stage) / m_plan.parallelism.tensor;
+        const double own = m_work.degrees.zeroStage >= 1 ? ownElements(reduction, stage) : elements(stage) / m_work.degrees.tensor;
         return recodeTime(slowest(reduction), own, 8 * kOuterStepBytes, 0);
     }
 

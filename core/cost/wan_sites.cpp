@@ -2,8 +2,7 @@
 #include "core/cost/wan_sites.h"
 
 #include "core/cost/layer_cost.h"
-#include "core/schedule/chunks.h"
-#include "core/schedule/shard_exchange.h"
+#include "core/placement/shard_exchange.h"
 
 #include <algorithm>
 #include <limits>
@@ -193,37 +192,6 @@ private:
 
 } // namespace
 
-std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
-{
-    const Parallelism &p = workload.plan->parallelism;
-    const int mirror = mirrorStage(*workload.plan, stage);
-    std::vector<ReplicaSite> sites;
-    struct PoolRanks { StageLocation location; int ranks; };   // classes share the nodes of a pool, so nodes are counted by pool
-    std::vector<PoolRanks> pools;
-    const auto count = [&](const PipelineClass &c, int holder) {
-        const StageLocation location = c.locations[std::size_t(holder)];
-        auto pool = std::ranges::find(pools, location, &PoolRanks::location);
-        if (pool == pools.end())
-            pool = pools.insert(pools.end(), {location, 0});
-        pool->ranks += c.pipelines * p.context;
-    };
-    for (const PipelineClass &c : workload.layout.classes) {
-        count(c, stage);
-        if (mirror != stage)
-            count(c, mirror);
-    }
-    for (const PoolRanks &pool : pools) {
-        auto site = std::ranges::find(sites, pool.location.datacenter, &ReplicaSite::datacenter);
-        if (site == sites.end())
-            site = sites.insert(sites.end(), {pool.location.datacenter, pool.location, 0, 0});
-        const int perNode = std::max(1, workload.pool(pool.location).gpusPerNode / p.tensor);
-        site->ranks += pool.ranks;
-        site->nodes += (pool.ranks + perNode - 1) / perNode;
-    }
-    std::ranges::sort(sites, {}, &ReplicaSite::datacenter);
-    return sites;
-}
-
 bool trainsLocally(const Workload &workload)
 {
     return workload.plan->wan.localSgd != LocalSgd::None && workload.layout.mode == PlacementMode::DataAcross;
@@ -235,15 +203,6 @@ bool reducesFlat(const Workload &workload, const std::vector<ReplicaSite> &sites
     if (plan.wan.allReduce != WanAllReduce::Flat || sites.size() < 2 || trainsLocally(workload))
         return false;
     return plan.profile || sites.front().ranks <= 1 || shardExchange(plan, workload.stack) == ShardExchange::Once;
-}
-
-int shardRanks(const Workload &workload, int stage)
-{
-    const Plan &plan = *workload.plan;
-    const std::vector<ReplicaSite> sites = replicaSites(workload, stage);
-    if (sites.size() < 2)
-        return workload.layout.data * modelCopies(plan.schedule) * plan.parallelism.context;
-    return std::ranges::min(sites, {}, &ReplicaSite::ranks).ranks;
 }
 
 Seconds SiteRoute::latency() const

@@ -1,24 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The datacenters that hold replicas of one stage, and the way on which their gradients pass them all: a ring over WAN
-// links where there is one, else a chain there and back, else a tree of direct links, up and down.
+// The way on which gradients pass all datacenters that hold replicas of one stage (placement/ranks.h): a ring over WAN links
+// where there is one, else a chain there and back, else a tree of direct links, up and down.
 
 #include "core/cost/wan_path.h"
+#include "core/placement/ranks.h"
 
 #include <vector>
 
 namespace trainyard {
-
-struct ReplicaSite {
-    int datacenter = 0;
-    StageLocation location;                // of one of its replicas
-    int nodes = 0;                 // that hold replicas of the stage
-    int ranks = 0;                 // replicas, times context ranks
-    bool operator==(const ReplicaSite &) const = default;
-};
-
-/// In the order of the datacenters. Two stages that hold copies of the same layers count together.
-[[nodiscard]] std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage);
 
 /// Whether a datacenter's replicas train alone for some steps: local SGD, and whole pipelines in different datacenters.
 [[nodiscard]] bool trainsLocally(const Workload &workload);
@@ -26,9 +16,6 @@ struct ReplicaSite {
 /// Whether one ring joins all ranks of a stage. Not under local SGD, which exchanges datacenter by datacenter, nor where
 /// layers scatter their gradients on their own (ZeRO-2 on): that leaves nothing to a ring at the end.
 [[nodiscard]] bool reducesFlat(const Workload &workload, const std::vector<ReplicaSite> &sites);
-
-/// Ranks that share one set of states of a stage under ZeRO: those of one datacenter, the smallest that holds any.
-[[nodiscard]] int shardRanks(const Workload &workload, int stage);
 
 struct SiteRoute {
     std::vector<WanPath> hops;     // a ring: each in one direction; else each link once, used both ways

@@ -10,16 +10,8 @@ namespace trainyard {
 
 namespace {
 
-/// Tensor groups of one node that send at the same time: they share the node pair.
-int groupsPerNode(const Workload &workload, StageLocation location)
-{
-    const Parallelism &p = workload.plan->parallelism;
-    const int fit = std::max(1, workload.pool(location).gpusPerNode / p.tensor);
-    return std::min(fit, workload.layout.data * p.context);
-}
-
-/// The same under a profile, whose figures are those of a whole pipeline.
-int groupsThatShare(const Workload &workload, StageLocation location)
+/// Of a node, at the same time: tensor groups or, under a profile, whose figures are those of a whole pipeline, pipelines.
+double groupsThatShare(const Workload &workload, StageLocation location)
 {
     return workload.plan->profile ? pipelinesPerNode(workload, location) : groupsPerNode(workload, location);
 }
@@ -27,36 +19,9 @@ int groupsThatShare(const Workload &workload, StageLocation location)
 /// Pieces of a cell's transfer to or from the other nodes of the cell, each GPU of the tensor group over its own NIC.
 Nanoseconds piecesTime(const Workload &workload, StageLocation location, double bytes, Link fabric)
 {
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     fabric.bandwidth = gbitsPerSecond(workload.fabricGbps(location));
     return toNanoseconds(transferTime(Bytes{bytes / (p.tensor * p.context)}, 1, fabric));
-}
-
-/// First GPU in its pool of one pipeline's stage, and how many it has; negative where the layout does not say.
-struct Position { int first = -1, gpus = 0; };
-
-Position positionOf(const Layout &layout, int stage, int pipeline)
-{
-    for (const GpuRun &run : layout.runs) {
-        if (run.stage != stage || pipeline < run.firstPipeline || pipeline >= run.firstPipeline + run.pipelines)
-            continue;
-        const int each = run.gpus / run.pipelines;
-        return {run.firstGpu + (pipeline - run.firstPipeline) * each, each};
-    }
-    return {};
-}
-
-/// Whether every pipeline of the class has both stages on GPUs that reach each other without the fabric; else the
-/// slowest crosses it. Pipelines repeat their places after one domain of GPUs.
-bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int from, int to, int domain)
-{
-    for (int i = 0; i < std::min(pipelines.pipelines, domain); ++i) {
-        const Position a = positionOf(layout, from, pipelines.firstPipeline + i), b = positionOf(layout, to, pipelines.firstPipeline + i);
-        if (a.first < 0 || b.first < 0 || a.first / domain != (a.first + a.gpus - 1) / domain || a.first / domain != b.first / domain
-            || b.first / domain != (b.first + b.gpus - 1) / domain)
-            return false;
-    }
-    return true;
 }
 
 } // namespace
@@ -65,14 +30,14 @@ bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int fro
 /// NICs carry all of its own.
 double shareOfPair(const Workload &workload, int link, StageLocation from, StageLocation to)
 {
-    const int groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
+    const double groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
     return std::min({workload.transports[std::size_t(link)].rate.value / std::min(groupsFrom, groupsTo),
                      nicRate(workload, from).value / groupsFrom, nicRate(workload, to).value / groupsTo});
 }
 
 PairLimit limitOfPair(const Workload &workload, int link, StageLocation from, StageLocation to)
 {
-    const int groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
+    const double groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
     const PairLimit pair = transportLimit(workload, link);
     const double ofPair = pair.rate.value / std::min(groupsFrom, groupsTo);
     const double ofSender = nicRate(workload, from).value / groupsFrom, ofReceiver = nicRate(workload, to).value / groupsTo;
@@ -81,28 +46,23 @@ PairLimit limitOfPair(const Workload &workload, int link, StageLocation from, St
     return {WanLimit::NodeNics, nicRate(workload, ofSender < ofReceiver ? from : to)};
 }
 
-int pipelinesPerNode(const Workload &workload, StageLocation location)
-{
-    return std::max(1, groupsPerNode(workload, location) / workload.plan->parallelism.context);
-}
-
 BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, int fromStage, int toStage,
                             const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing)
 {
     const StageLocation from = pipelines.locations[std::size_t(fromStage)], to = pipelines.locations[std::size_t(toStage)];
     const Plan &plan = *workload.plan;
     BoundaryTimes times;
-    const double contextRanks = plan.profile ? 1 : plan.parallelism.context;
+    const double contextRanks = plan.profile ? 1 : workload.degrees.context;
     for (int backward = 0; backward < 2; ++backward)
         times.bytes[backward] = workload.boundaryBytes(backward == 1) * crossing.tokens * contextRanks
             * (from.datacenter == to.datacenter ? 1 : activationBits(plan).share());
-    if (from.datacenter == to.datacenter) {
+    const Reach reach = reachBetween(workload, pipelines, fromStage, toStage);
+    if (reach != Reach::Wan) {
         if (plan.profile)
             return times;   // a profile has no other cost than its own
         // The tensor group sends its slices side by side, each GPU over its own NIC (scatter-gather or sequence parallel).
-        const bool sameNode = from == to && staysInDomain(workload.layout, pipelines, fromStage, toStage, site.domain);
-        const double slice = workload.boundaryBytes(false) * crossing.tokens / plan.parallelism.tensor;
-        const Seconds whole = transferTime(Bytes{slice}, 1, sameNode ? site.device : site.fabric);
+        const double slice = workload.boundaryBytes(false) * crossing.tokens / workload.degrees.tensor;
+        const Seconds whole = transferTime(Bytes{slice}, 1, reach == Reach::Node ? site.device : site.fabric);
         const Seconds seen = whole * (1 - std::clamp(workload.stack.pipelineOverlap, 0.0, 1.0));
         times.serialization[0] = times.serialization[1] = toNanoseconds(seen);
         return times;

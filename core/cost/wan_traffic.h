@@ -24,7 +24,4 @@ struct Crossing { double tokens = 1, microBatches = 1; };
 /// What binds that share: the node pair's transport, or the NICs of the node that has to share them more.
 [[nodiscard]] PairLimit limitOfPair(const Workload &workload, int link, StageLocation from, StageLocation to);
 
-/// Pipelines whose stages of this location share a node, and with it its node pairs.
-[[nodiscard]] int pipelinesPerNode(const Workload &workload, StageLocation location);
-
 } // namespace trainyard

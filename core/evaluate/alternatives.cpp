@@ -2,6 +2,7 @@
 #include "core/evaluate/alternatives.h"
 
 #include "core/evaluate/alternatives_internal.h"
+#include "core/placement/degrees.h"
 #include "core/plan/plan_io.h"
 #include "core/schedule/program.h"
 
@@ -34,19 +35,26 @@ int largestNode(const Cluster &cluster)
     return gpus;
 }
 
+/// In a node or in several whole ones.
+bool canHoldGroup(const Cluster &cluster, int tensor)
+{
+    const auto holds = [tensor](const Pool &pool) { return tensor <= pool.gpusPerNode || (tensor % pool.gpusPerNode == 0 && tensor <= pool.gpus()); };
+    return std::ranges::any_of(cluster.datacenters, [&](const Datacenter &datacenter) { return std::ranges::any_of(datacenter.pools, holds); });
+}
+
 void addTensor(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
 {
     const int node = largestNode(plan.cluster);
     std::set<int> values = powersOfTwo(std::max(8, node));
-    values.insert(plan.parallelism.tensor);
+    values.insert(degreesOf(plan).tensor);
     std::vector<Choice<int>> choices = numbers(values);
     for (Choice<int> &c : choices) {
-        if (c.value > node)
-            c.blocked = "no node holds " + c.key + " GPUs, and tensor parallelism stays in a node";
+        if (!canHoldGroup(plan.cluster, c.value))
+            c.blocked = "no node holds " + c.key + " GPUs, nor do whole nodes of a pool make them up";
         else if (model && model->heads % c.value != 0)
             c.blocked = std::to_string(model->heads) + " attention heads do not divide by " + c.key;
     }
-    addGroup(out, plan, "tensor", "Tensor parallel", choices, plan.parallelism.tensor, [](Plan &p, int t) {
+    addGroup(out, plan, "tensor", "Tensor parallel", choices, degreesOf(plan).tensor, [](Plan &p, int t) {
         p.parallelism.tensor = t;
         if (t == 1)
             p.parallelism.sequenceParallel.reset();
@@ -55,7 +63,7 @@ void addTensor(std::vector<Alternative> &out, const Plan &plan, const ModelSpec 
 
 void addPipeline(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
 {
-    const Parallelism &now = plan.parallelism;
+    const Degrees now = degreesOf(plan);
     const int most = std::max(1, plan.cluster.gpus() / std::max(1, now.tensor * now.context));
     const int layers = model ? model->layers : 128;
     std::set<int> values = powersOfTwo(layers);
@@ -65,7 +73,7 @@ void addPipeline(std::vector<Alternative> &out, const Plan &plan, const ModelSpe
     values.insert({std::max(1, now.pipeline - 1), now.pipeline, now.pipeline + 1});
     std::vector<Choice<int>> choices = numbers(values);
     for (Choice<int> &c : choices) {
-        if (model && !plan.profile && c.value * chunksPerStage(plan) > layers)
+        if (model && !plan.profile && c.value * now.chunks > layers)
             c.blocked = "the model has " + std::to_string(layers) + " layers";
         else if (c.value > most)
             c.blocked = c.key + " stages need " + std::to_string(c.value * now.tensor * now.context) + " GPUs, the cluster has "
@@ -84,7 +92,7 @@ void addPipeline(std::vector<Alternative> &out, const Plan &plan, const ModelSpe
 
 void addData(std::vector<Alternative> &out, const Plan &plan)
 {
-    const Parallelism &now = plan.parallelism;
+    const Degrees now = degreesOf(plan);
     const int group = std::max(1, now.tensor * now.pipeline * now.context);
     const int most = plan.cluster.gpus() / group;
     std::set<int> values;
@@ -107,7 +115,7 @@ void addData(std::vector<Alternative> &out, const Plan &plan)
 
 void addContext(std::vector<Alternative> &out, const Plan &plan)
 {
-    const Parallelism &now = plan.parallelism;
+    const Degrees now = degreesOf(plan);
     std::set<int> values = powersOfTwo(16);
     values.insert(now.context);
     std::vector<Choice<int>> choices = numbers(values);
@@ -126,30 +134,30 @@ void addExpert(std::vector<Alternative> &out, const Plan &plan, const ModelSpec 
     if (!model || !model->isMoe())
         return;
     std::set<int> values = powersOfTwo(model->experts);
-    values.insert(plan.parallelism.expert);
+    values.insert(degreesOf(plan).expert);
     std::vector<Choice<int>> choices = numbers(values);
     for (Choice<int> &c : choices)
         if (model->experts % c.value != 0)
             c.blocked = std::to_string(model->experts) + " experts do not divide by " + c.key;
-    addGroup(out, plan, "expert", "Expert parallel", choices, plan.parallelism.expert, [](Plan &p, int e) { p.parallelism.expert = e; });
+    addGroup(out, plan, "expert", "Expert parallel", choices, degreesOf(plan).expert, [](Plan &p, int e) { p.parallelism.expert = e; });
 }
 
 void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
 {
-    const Parallelism &now = plan.parallelism;
-    std::set<int> values{1, 2, 3, 4, 6, 8, now.virtualPipeline};
+    const int own = plan.parallelism.virtualPipeline, stages = degreesOf(plan).pipeline;
+    std::set<int> values{1, 2, 3, 4, 6, 8, own};
     std::vector<Choice<int>> choices = numbers(values);
     const bool hasOwn = chunkPlacement(plan.schedule) != ChunkPlacement::Loop;   // a number of chunks that belongs to the schedule
     for (Choice<int> &c : choices) {
-        if (c.value > 1 && now.pipeline < 2)
+        if (c.value > 1 && stages < 2)
             c.blocked = "interleaving needs at least 2 pipeline stages";
         else if (hasOwn && !acceptsChunks(plan.schedule, chunksPerStage(plan.schedule, c.value)))
             c.blocked = std::string(toString(plan.schedule)) + " has another number of chunks per stage";
-        else if (model && !plan.profile && model->layers < c.value * now.pipeline)
-            c.blocked = std::to_string(now.pipeline) + " stages of " + c.key + " chunks need "
-                + std::to_string(c.value * now.pipeline) + " layers, the model has " + std::to_string(model->layers);
+        else if (model && !plan.profile && model->layers < c.value * stages)
+            c.blocked = std::to_string(stages) + " stages of " + c.key + " chunks need "
+                + std::to_string(c.value * stages) + " layers, the model has " + std::to_string(model->layers);
     }
-    addGroup(out, plan, "virtual", "Virtual stages", choices, now.virtualPipeline, [](Plan &p, int v) {
+    addGroup(out, plan, "virtual", "Virtual stages", choices, own, [](Plan &p, int v) {
         p.parallelism.virtualPipeline = v;
         if (v == 1 && p.schedule == ScheduleKind::Interleaved)
             p.schedule = ScheduleKind::OneFOneB;
@@ -160,9 +168,9 @@ void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec
 
 void addSequenceParallel(std::vector<Alternative> &out, const Plan &plan)
 {
-    const std::string needs = plan.parallelism.tensor > 1 ? "" : "it splits along the tensor-parallel group, and tensor parallelism is 1";
+    const std::string needs = degreesOf(plan).tensor > 1 ? "" : "it splits along the tensor-parallel group, and tensor parallelism is 1";
     const std::vector<Choice<bool>> choices{{false, "false", "off", needs}, {true, "true", "on", needs}};
-    addGroup(out, plan, "sequence_parallel", "Sequence parallel", choices, plan.parallelism.usesSequenceParallel(),
+    addGroup(out, plan, "sequence_parallel", "Sequence parallel", choices, degreesOf(plan).isSequenceParallel,
              [](Plan &p, bool on) { p.parallelism.sequenceParallel = on; });
 }
 
@@ -172,7 +180,7 @@ void addZero(std::vector<Alternative> &out, const Plan &plan)
     std::vector<Choice<int>> choices;
     for (int stage = 0; stage <= 3; ++stage)
         choices.push_back({stage, std::to_string(stage), kLabels[stage], {}});
-    addGroup(out, plan, "zero", "ZeRO stage", choices, plan.parallelism.zeroStage, [](Plan &p, int z) { p.parallelism.zeroStage = z; });
+    addGroup(out, plan, "zero", "ZeRO stage", choices, degreesOf(plan).zeroStage, [](Plan &p, int z) { p.parallelism.zeroStage = z; });
 }
 
 void addSchedule(std::vector<Alternative> &out, const Plan &plan)
@@ -186,7 +194,7 @@ void addSchedule(std::vector<Alternative> &out, const Plan &plan)
         {ScheduleKind::TeraPipe, "TeraPipe"}, {ScheduleKind::Atlas, "Atlas"}};
     std::vector<Choice<ScheduleKind>> choices;
     for (const auto &[kind, label] : kLabels) {
-        const bool idle = plan.parallelism.pipeline < 2;
+        const bool idle = degreesOf(plan).pipeline < 2;
         choices.push_back({kind, toString(kind), label, idle ? "there is one pipeline stage, so nothing to schedule" : ""});
     }
     addGroup(out, plan, "schedule", "Schedule", choices, plan.schedule, [](Plan &p, ScheduleKind kind) {

@@ -2,6 +2,7 @@
 #include "core/cost/cells.h"
 #include "core/cost/placements.h"
 #include "core/evaluate/alternatives_internal.h"
+#include "core/placement/degrees.h"
 #include "core/placement/place.h"
 #include "core/workload/model_math.h"
 
@@ -34,7 +35,7 @@ int alignedGpus(const Plan &plan, const Catalogue &catalogue, const ModelSpec *m
         formCells(*workload);
         int most = 0;
         for (const PipelineClass &c : workload->layout.classes)
-            most = std::max(most, c.pipelines * plan.parallelism.tensor * plan.parallelism.context);
+            most = std::max(most, c.pipelines * degreesOf(plan).gpusOfStage());
         least = least == 0 ? most : std::min(least, most);
     }
     return least;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/alternatives_internal.h"
 #include "core/memory/off_gpu.h"
+#include "core/placement/degrees.h"
 #include "core/plan/plan_io.h"
 
 #include <set>
@@ -35,7 +36,7 @@ void addRecomputeLayers(std::vector<Alternative> &out, const Plan &plan, const M
     if (plan.memory.recompute != Recompute::Full)
         return;
     const Auto<int> now = plan.memory.recomputeLayers;
-    const int stages = std::max(1, plan.parallelism.pipeline), most = model ? (model->layers + stages - 1) / stages : 0;
+    const int stages = std::max(1, degreesOf(plan).pipeline), most = model ? (model->layers + stages - 1) / stages : 0;
     std::set<int> values;
     for (int quarter = 1; quarter < 4; ++quarter)
         if (const int layers = most * quarter / 4; layers > 0)

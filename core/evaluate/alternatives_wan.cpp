@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/alternatives_internal.h"
+#include "core/placement/degrees.h"
 
 namespace trainyard::detail {
 
@@ -40,7 +41,7 @@ void addCongestionControl(Alternatives &out, const Plan &plan)
 
 void addSharing(Alternatives &out, const Plan &plan)
 {
-    const std::string alone = plan.parallelism.pipeline > 1 ? "" : "there is one pipeline stage, so nothing crosses the WAN to share it";
+    const std::string alone = degreesOf(plan).pipeline > 1 ? "" : "there is one pipeline stage, so nothing crosses the WAN to share it";
     const std::vector<Choice<WanSharing>> choices{{WanSharing::Spatial, "spatial", "spatial", alone}, {WanSharing::Temporal, "temporal", "temporal", alone}};
     addGroup(out, plan, "sharing", "WAN sharing", choices, plan.wan.sharing, [](Plan &p, WanSharing s) { p.wan.sharing = s; });
     if (plan.wan.sharing != WanSharing::Temporal)
@@ -92,7 +93,7 @@ void addWanStrategies(Alternatives &out, const Plan &plan)
         return;
     addCongestionControl(out, plan);
     addSharing(out, plan);
-    const bool stays = plan.placement.mode == PlacementMode::DataAcross || plan.parallelism.pipeline < 2;
+    const bool stays = plan.placement.mode == PlacementMode::DataAcross || degreesOf(plan).pipeline < 2;
     addGroup(out, plan, "activation_bits", "Activations on the WAN",
              blockedBy(stays ? "no stage boundary crosses datacenters" : "", autoOr({4, 8, 16}, plan.wan.activationBits, "computed", "as computed", " bits")),
              plan.wan.activationBits, [](Plan &p, Auto<int> bits) { p.wan.activationBits = bits; });

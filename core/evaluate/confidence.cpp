@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/confidence.h"
 
+#include "core/placement/degrees.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -74,7 +76,7 @@ std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, 
         const Pool &pool = plan.cluster.datacenters[std::size_t(location.datacenter)].pools[std::size_t(location.pool)];
         const GpuSpec *const gpu = gpuOf(pool, catalogue);
         EvidenceKey key{plan.stack.name, pool.inlineGpu ? std::string() : pool.gpu, gpu ? gpu->architecture : std::string(),
-                        precisionBits(plan.workload.precision), model.isMoe(), reach, plan.parallelism.zeroStage >= 3};
+                        precisionBits(plan.workload.precision), model.isMoe(), reach, degreesOf(plan).zeroStage >= 3};
         if (std::ranges::find(keys, key) == keys.end())
             keys.push_back(std::move(key));
     }

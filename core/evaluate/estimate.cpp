@@ -14,9 +14,8 @@ namespace trainyard {
 
 namespace {
 
-struct Sketch {                    // the fullest class as the closed forms see it
+struct Sketch {                    // a class as the closed forms see it
     FormPipeline pipeline;
-    Seconds hidden;                // streaming local SGD: what an iteration has to hide
     double syncAndStep = 0;               // reduction, optimizer and gather that nothing hides, of the slowest stage
 };
 
@@ -50,27 +49,21 @@ std::vector<double> inFlightOf(const Workload &workload, int stages)
     return most;
 }
 
-Sketch sketch(const Workload &workload)
+/// Of the class's pipelines, with what their stages exchange with others across datacenters.
+Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCoster &coster, const std::vector<SiteExchange> &across)
 {
-    const PipelineClass &fullest = *std::max_element(
-        workload.layout.classes.begin(), workload.layout.classes.end(),
-        [](const PipelineClass &a, const PipelineClass &b) { return a.microBatches < b.microBatches; });
-    StageCoster coster(workload);
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
-    const int count = workload.plan->parallelism.pipeline;
+    const int count = workload.degrees.pipeline;
     Sketch result;
     FormPipeline &pipeline = result.pipeline;
-    pipeline.microBatches = fullest.microBatches;
-    pipeline.chunks = programChunks(*workload.plan);
-    pipeline.cell = fullest.cellMembers;
+    pipeline.microBatches = pipelines.microBatches;
+    pipeline.chunks = workload.degrees.programChunks();
+    pipeline.cell = pipelines.cellMembers;
     pipeline.inFlight = inFlightOf(workload, count);
     pipeline.recomputesLastStage = workload.stack.recomputesLastStage && workload.plan->schedule != ScheduleKind::Atlas;
     pipeline.stages.reserve(std::size_t(count));
-    const bool crosses = workload.layout.mode == PlacementMode::DataAcross;
-    const std::vector<SiteExchange> across = crosses ? siteExchanges(workload, links) : std::vector<SiteExchange>(std::size_t(count));
-    result.hidden = hiddenExchange(across, workload.plan->wan);
     for (int stage = 0; stage < count; ++stage) {
-        StageCosts costs = coster.wholeStage(fullest, stage);
+        StageCosts costs = coster.wholeStage(pipelines, stage);
         addAcrossSites(costs, across[std::size_t(stage)], workload.plan->wan);
         const SyncAndStepTimes syncAndStep = syncAndStepTimes(workload, costs);
         result.syncAndStep = std::max(result.syncAndStep, toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.optimizer + syncAndStep.gather).value);
@@ -82,8 +75,8 @@ Sketch sketch(const Workload &workload)
         }
         pipeline.stages.push_back(times);
         if (stage + 1 < count) {
-            const BoundaryTimes b = boundaryTimes(workload, fullest, stage, stage + 1, coster.site(fullest, stage), links);
-            const double serialization = toSeconds(b.serialization[0] + b.serialization[1]).value / 2 * (b.isWan ? fullest.cellMembers : 1);   // in turns: s/Dc
+            const BoundaryTimes b = boundaryTimes(workload, pipelines, stage, stage + 1, coster.site(pipelines, stage), links);
+            const double serialization = toSeconds(b.serialization[0] + b.serialization[1]).value / 2 * (b.isWan ? pipelines.cellMembers : 1);   // in turns: s/Dc
             const double scatter = toSeconds(b.scatter[0] + b.scatter[1] + b.gather[0] + b.gather[1]).value / 2;
             pipeline.boundaries.push_back({b.isWan ? sharedSerialization(workload, b, serialization) : serialization, toSeconds(b.latency[0]).value, scatter, b.isWan});
         }
@@ -108,12 +101,26 @@ FormTime formOf(const Workload &workload, const FormPipeline &pipeline)
 
 Estimate estimate(const Workload &workload)
 {
-    const Sketch made = sketch(workload);
-    const FormTime form = formOf(workload, made.pipeline);
-    Estimate result{Seconds{form.seconds + made.syncAndStep}, form.bound};
+    const auto &classes = workload.layout.classes;
+    StageCoster coster(workload);
+    std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
+    const bool crosses = workload.layout.mode == PlacementMode::DataAcross;
+    const std::vector<SiteExchange> across = crosses ? siteExchanges(workload, links) : std::vector<SiteExchange>(std::size_t(workload.degrees.pipeline));
+    Estimate result;
+    for (const PipelineClass &pipelines : classes) {   // of those in the same places the fullest; the slowest of all decides
+        const auto isFuller = [&](const PipelineClass &other) {
+            return other.locations == pipelines.locations && std::pair(-other.microBatches, &other) < std::pair(-pipelines.microBatches, &pipelines);
+        };
+        if (std::ranges::any_of(classes, isFuller))
+            continue;
+        const Sketch made = sketch(workload, pipelines, coster, across);
+        const FormTime form = formOf(workload, made.pipeline);
+        if (const Seconds iteration{form.seconds + made.syncAndStep}; iteration > result.iteration)
+            result = {iteration, form.bound};
+    }
     if (!workload.plan->profile)
         result.iteration += milliseconds(workload.stack.iterationOverheadMs * slowestHost(workload));
-    result.iteration = std::max(result.iteration, made.hidden);
+    result.iteration = std::max(result.iteration, hiddenExchange(across, workload.plan->wan));
     return result;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The iteration of a workload in closed form, without a graph: instant screening for searches and sliders. The formulas are
-// those of closed_forms.h, filled with the costs of the fullest pipelines, and the tail that nothing hides. Schedules
+// those of closed_forms.h, filled with the costs of the slowest pipelines, and the tail that nothing hides. Schedules
 // without a form of their own take that of 1F1B, or of interleaved 1F1B where they have several chunks a stage: from above for
 // those that only shorten the bubble (zb-*, dualpipe, dualpipev), for the rest a screening value and no bound.
 

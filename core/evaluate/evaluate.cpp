@@ -186,9 +186,9 @@ private:
             evaluation.timeline = std::move(candidate.timeline);
     }
 
-    static void addMemoryCurves(Evaluation &evaluation, const Candidate &candidate)
+    static void addMemoryCurves(Evaluation &evaluation, Candidate &candidate)
     {
-        MemoryCurves curves = memoryCurves(candidate.memory, candidate.live, candidate.timeline);
+        MemoryCurves curves = memoryCurves(candidate.memory, std::move(candidate.live), candidate.timeline);
         evaluation.memoryCurves = std::move(curves.with);
         evaluation.memoryCurvesKept = std::move(curves.kept);
     }
@@ -229,7 +229,7 @@ std::optional<ModelSpec> modelWithTooFewLayers(const Plan &plan, const Errors &e
     if (plan.profile || errors.size() != 1 || errors.front().where != "parallelism.pipeline" || !validatePlan(plan).empty())
         return std::nullopt;
     auto model = resolveModel(plan.workload, plan.baseDir, catalogue);
-    return model && model->layers < plan.parallelism.pipeline * chunksPerStage(plan) ? std::optional(std::move(*model)) : std::nullopt;
+    return model && model->layers < degreesOf(plan).pipeline * degreesOf(plan).chunks ? std::optional(std::move(*model)) : std::nullopt;
 }
 
 } // namespace

@@ -167,7 +167,7 @@ struct Evaluation {
     Metrics metrics;
     std::vector<Problem> problems;
     /// Memory of one GPU of a stage over time: the static part plus activation bytes at each change.
-    struct MemoryStep { Nanoseconds time; std::int64_t bytes; };
+    using MemoryStep = trainyard::MemoryStep;
     std::vector<std::vector<MemoryStep>> memoryCurves;   // [stage], slowest class
     std::vector<std::vector<MemoryStep>> memoryCurvesKept;   // as if every activation stayed; empty where they do
     std::vector<std::vector<OffloadedStep>> offloadedSteps;   // [class][stage], of one GPU; empty where the optimizer's states stay on it

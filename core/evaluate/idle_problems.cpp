@@ -3,6 +3,7 @@
 #include "core/cluster/likely_link.h"
 #include "core/evaluate/evaluate.h"
 #include "core/evaluate/idle_problems_internal.h"
+#include "core/placement/degrees.h"
 #include "core/placement/location_book.h"
 
 #include <algorithm>
@@ -91,7 +92,7 @@ private:
         if (m_group.datacenters.size() > 1)
             linked.label = "Add " + std::to_string(m_group.datacenters.size()) + " links";
         m_candidates.push_back(linked);
-        if (m_plan.parallelism.data) {
+        if (degreesOf(m_plan).data) {
             Plan open = *linked.plan;
             open.parallelism.data.reset();
             m_candidates.push_back({linked.label + ", data parallel auto", std::make_shared<const Plan>(std::move(open))});
@@ -100,7 +101,7 @@ private:
 
     void addReplicas()
     {
-        if (m_plan.parallelism.data)
+        if (degreesOf(m_plan).data)
             addUse([](Plan &p) { p.parallelism.data.reset(); });
     }
 
@@ -108,7 +109,7 @@ private:
     {
         if (!m_plan.placement.stages.empty()) {
             add("Place the stages anew", [](Plan &p) { p.placement.stages.clear(); });
-            if (m_plan.parallelism.data)
+            if (degreesOf(m_plan).data)
                 addUse([](Plan &p) {
                     p.placement.stages.clear();
                     p.parallelism.data.reset();
@@ -123,12 +124,12 @@ private:
     {
         if (m_plan.profile)
             return;
-        for (int tensor = m_plan.parallelism.tensor / 2; tensor >= 1; tensor /= 2) {
+        for (int tensor = degreesOf(m_plan).tensor / 2; tensor >= 1; tensor /= 2) {
             const auto fills = [tensor](const Pool &pool) { return pool.gpusPerNode % tensor == 0; };
             const auto &datacenters = m_plan.cluster.datacenters;
             if (std::ranges::all_of(m_group.datacenters, [&](int d) { return std::ranges::all_of(datacenters[std::size_t(d)].pools, fills); })) {
                 if (!std::ranges::all_of(m_group.datacenters, [&](int d) {
-                        return std::ranges::all_of(datacenters[std::size_t(d)].pools, [&](const Pool &p) { return p.gpusPerNode % m_plan.parallelism.tensor == 0; });
+                        return std::ranges::all_of(datacenters[std::size_t(d)].pools, [&](const Pool &p) { return p.gpusPerNode % degreesOf(m_plan).tensor == 0; });
                     }))
                     add("Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; });
                 return;
@@ -141,7 +142,7 @@ private:
     {
         if (m_plan.profile || !m_plan.placement.stages.empty())
             return;
-        const int now = m_plan.parallelism.pipeline;
+        const int now = degreesOf(m_plan).pipeline;
         std::vector<int> stages;
         for (int p = 1; p <= m_model.layers; ++p) {
             if (m_model.layers % p == 0 && p != now)

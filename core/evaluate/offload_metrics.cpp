@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace trainyard {
 
@@ -80,7 +81,7 @@ void addFates(OffloadMetrics &metrics, const Costs &costs, std::size_t c, std::s
 void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const LiveMemory &memoryOfOps)
 {
     static const std::vector<std::vector<LiveOverTime>> kNothing;
-    const auto &offloaded = memoryOfOps.isFromSpans ? memoryOfOps.of : kNothing;
+    const auto &offloaded = memoryOfOps.leaves ? memoryOfOps.of : kNothing;
     const MemoryStrategy &memory = workload.plan->memory;
     const bool usesDrives = (memory.activationOffload == ActivationOffload::Ssd && !offloaded.empty()) || memory.optimizerOffload == OptimizerOffload::Ssd
         || memory.parameterOffload == ParameterOffload::Ssd;

@@ -9,10 +9,11 @@
 #include "core/evaluate/state_problems_internal.h"
 #include "core/evaluate/wan_notes.h"
 #include "core/placement/location_book.h"
+#include "core/placement/ranks.h"
+#include "core/placement/shard_exchange.h"
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
 #include "core/schedule/chunks.h"
-#include "core/schedule/shard_exchange.h"
 
 #include <algorithm>
 #include <cmath>
@@ -108,7 +109,7 @@ double imbalance(const Workload &workload)
 {
     StageCoster coster(workload);
     double longest = 0, sum = 0;
-    const int stages = workload.plan->parallelism.pipeline;
+    const int stages = workload.degrees.pipeline;
     for (int stage = 0; stage < stages; ++stage) {
         const ChunkCost chunk = coster.wholeStage(workload.layout.classes.front(), stage).chunks.front();
         const double time = (chunk.forward + chunk.inputGrad + chunk.weightGrad).total().value;
@@ -126,9 +127,8 @@ void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, con
     if (bubble <= 0.3 || evaluation.layout.classes.empty())
         return;
     constexpr double kMuchLonger = 1.5, kUneven = 1.1;
-    const Plan &plan = *evaluation.plan;
-    const int microBatches = evaluation.layout.classes.front().microBatches, stages = plan.parallelism.pipeline;
-    const double even = double(stages - 1) / (double(programChunks(plan)) / modelCopies(plan.schedule) * microBatches + stages - 1);
+    const int microBatches = evaluation.layout.classes.front().microBatches, stages = workload.degrees.pipeline;
+    const double even = double(stages - 1) / (double(workload.degrees.programChunks()) / workload.degrees.copies * microBatches + stages - 1);
     std::string why = std::to_string(microBatches) + " micro-batches for " + std::to_string(stages) + " stages";
     const bool crosses = evaluation.layout.mode == PlacementMode::PipelineAcross && evaluation.metrics.wanBytesPerIteration > 0;
     const std::string would = " it would be " + std::to_string(std::llround(even * 100)) + " %; ";
@@ -139,11 +139,30 @@ void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, con
     problems.push_back({Severity::Warning, "GPUs wait " + std::to_string(std::llround(bubble * 100)) + " % of the time: " + why, "parallelism.pipeline", {}});
 }
 
+/// Tensor groups that are apart: what shows of their collectives.
+void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, FixSearch &search)
+{
+    const Levels levels = tensorLevels(workload);
+    const Metrics &metrics = evaluation.metrics;
+    if (levels.together >= levels.ranks || workload.plan->profile || !metrics.breakdown)
+        return;
+    const auto share = std::llround(100 * metrics.breakdown->tensorParallel / *metrics.iterationTime);
+    Problem problem{Severity::Warning,
+                    "Tensor groups of " + std::to_string(levels.ranks) + " GPUs span nodes of " + std::to_string(levels.together)
+                        + ": their collectives cross the fabric and show for " + std::to_string(share) + " % of the iteration",
+                    "parallelism.tensor", {}};
+    if (search.offersFixes()) {
+        problem.fixes.push_back(fixOf(*workload.plan, "Tensor parallel " + std::to_string(levels.together), [&](Plan &p) { p.parallelism.tensor = levels.together; }));
+        keepFeasible(problem.fixes, search.footprints(), 1);
+    }
+    problems.push_back(std::move(problem));
+}
+
 /// ZeRO-2 and ZeRO-3 in a pipeline: what some frameworks refuse and others have not.
 void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, const StackSpec &stack)
 {
     const Plan &plan = *evaluation.plan;
-    const Parallelism &p = plan.parallelism;
+    const Degrees p = degreesOf(plan);
     if (plan.profile || p.pipeline == 1 || p.zeroStage < 2)
         return;
     const std::string name = stack.name.empty() ? stack.id : stack.name, zero = "ZeRO-" + std::to_string(p.zeroStage);
@@ -166,7 +185,7 @@ void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evalua
 {
     const ScheduleKind kind = evaluation.plan->schedule;
     const bool isOwn = kind == ScheduleKind::Hanayo || kind == ScheduleKind::Chimera;
-    if (!isOwn || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= evaluation.plan->parallelism.pipeline)
+    if (!isOwn || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
         return;
     problems.push_back({Severity::Note,
                         kind == ScheduleKind::Hanayo
@@ -184,7 +203,7 @@ void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, 
     if (!across)
         return;
     const Plan &plan = *workload.plan;
-    const Parallelism &p = plan.parallelism;
+    const Degrees &p = workload.degrees;
     const auto &datacenters = plan.cluster.datacenters;
     const bool canShrink = across->ranks % p.expertTensor == 0;
     const int expert = canShrink ? std::gcd(across->ranks / p.expertTensor, workload.model.experts) : 0;
@@ -213,7 +232,7 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
                             {fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; })}});
     }
     if (!expertsDivideRanks(workload)) {
-        const Parallelism &p = plan.parallelism;
+        const Degrees &p = workload.degrees;
         const int ranks = p.tensor * p.context * evaluation.layout.data;
         const int fitting = std::gcd(std::gcd(ranks / std::gcd(ranks, p.expertTensor), p.expert), evaluation.model.experts);
         problems.push_back({Severity::Blocking,
@@ -227,8 +246,9 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
 std::vector<Fix> fewerStages(const Plan &plan, const ModelSpec &model)
 {
     std::vector<Fix> fixes;
-    for (int stages = std::min(plan.parallelism.pipeline, model.layers / chunksPerStage(plan)); stages >= 1; --stages) {
-        if (model.layers % (stages * chunksPerStage(plan)) == 0)
+    const Degrees now = degreesOf(plan);
+    for (int stages = std::min(now.pipeline, model.layers / now.chunks); stages >= 1; --stages) {
+        if (model.layers % (stages * now.chunks) == 0)
             fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
                 p.parallelism.pipeline = stages;
                 p.placement.stages.clear();      // pins count stages
@@ -244,7 +264,7 @@ std::vector<Fix> fewerStages(const Plan &plan, const ModelSpec &model)
 
 Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model, FixSearch &search)
 {
-    const int chunks = chunksPerStage(plan), stages = plan.parallelism.pipeline;
+    const int chunks = degreesOf(plan).chunks, stages = degreesOf(plan).pipeline;
     std::string asked = std::to_string(stages) + (stages == 1 ? " stage" : " stages");
     if (chunks > 1)
         asked += " of " + std::to_string(chunks) + " chunks";
@@ -269,6 +289,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addShapeProblems(problems, evaluation, workload);
     addExpertsAcross(problems, workload, search);
     addBubble(problems, evaluation, workload);
+    addTensorGroupsApart(problems, evaluation, workload, search);
     addOwnConstruction(problems, evaluation);
     addSharding(problems, evaluation, workload.stack);
     addShapeNotes(problems, workload);
@@ -296,14 +317,14 @@ Problem unplacedProblem(const Workload &workload, const Layout &layout, FixSearc
     std::vector<Fix> fixes;
     if (!plan.placement.stages.empty())
         fixes.push_back(fixOf(plan, "Place the stages anew", [](Plan &p) { p.placement = {}; }));
-    if (plan.parallelism.data)
+    if (workload.degrees.data)
         fixes.push_back(fixOf(plan, "Data parallel auto", [](Plan &p) { p.parallelism.data.reset(); }));
-    if (plan.parallelism.data && !plan.placement.stages.empty())
+    if (workload.degrees.data && !plan.placement.stages.empty())
         fixes.push_back(fixOf(plan, "Place anew, data parallel auto", [](Plan &p) {
             p.placement = {};
             p.parallelism.data.reset();
         }));
-    for (int stages = plan.parallelism.pipeline - 1; stages >= 1 && plan.placement.stages.empty(); --stages) {
+    for (int stages = workload.degrees.pipeline - 1; stages >= 1 && plan.placement.stages.empty(); --stages) {
         if (workload.model.layers % stages != 0 || plan.profile)
             continue;
         fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
@@ -318,7 +339,7 @@ Problem unplacedProblem(const Workload &workload, const Layout &layout, FixSearc
         if (auto link = linkFix(plan, d, layout, search.footprints().catalogue()))
             fixes.insert(fixes.begin(), std::move(*link));
     }
-    for (int tensor = plan.parallelism.tensor / 2; tensor >= 1; tensor /= 2)
+    for (int tensor = workload.degrees.tensor / 2; tensor >= 1; tensor /= 2)
         fixes.push_back(fixOf(plan, "Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; }));
     keepFeasible(fixes, search.footprints(), 3);
     problem.text += search.whatWasLeftOut();
@@ -335,7 +356,7 @@ Problem scheduleProblem(const Workload &workload, const Error &error, FixSearch 
     if (!search.offersFixes())
         return problem;
     std::vector<Fix> fixes;
-    const int total = totalMicroBatches(plan), stages = plan.parallelism.pipeline;
+    const int total = totalMicroBatches(plan), stages = workload.degrees.pipeline;
     for (int data = workload.layout.data; data >= 1; --data) {
         if (total % data == 0 && total / data % stages == 0) {
             fixes.push_back(fixOf(plan, std::to_string(data) + " replicas", [data](Plan &p) { p.parallelism.data = data; }));

@@ -41,8 +41,8 @@ void addShapeNotes(std::vector<Problem> &problems, const Workload &workload)
         note(attention, plan.workload.sequenceLength, "Rows of scores, as long as the sequence,", "both products of attention leave the tensor cores", "workload.sequence_length");
     }
     note(products, model.hidden, "Hidden sizes", "matrices are loaded in smaller pieces", "workload.model");
-    if (model.ffn > 0 && model.ffn % plan.parallelism.tensor == 0)
-        note(products, double(model.ffn) / plan.parallelism.tensor, "Shards of the MLP", "matrices are loaded in smaller pieces", "parallelism.tensor");
+    if (model.ffn > 0 && model.ffn % workload.degrees.tensor == 0)
+        note(products, double(model.ffn) / workload.degrees.tensor, "Shards of the MLP", "matrices are loaded in smaller pieces", "parallelism.tensor");
 }
 
 } // namespace trainyard

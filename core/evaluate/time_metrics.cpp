@@ -192,9 +192,9 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     const std::vector<StageSeconds> stages = secondsOfStages(costs, timeline);
     metrics.breakdown = meanOf(stages, slowestClass(timeline));
     metrics.bubbleFraction = metrics.breakdown->bubble / iteration;
-    const double gpusOfStage = double(workload.plan->parallelism.tensor) * workload.plan->parallelism.context;
+    const double gpusOfStage = double(workload.degrees.tensor) * workload.degrees.context;
     double busy = 0;
-    metrics.computeShare.assign(workload.layout.classes.size(), std::vector<double>(std::size_t(workload.plan->parallelism.pipeline), 1));
+    metrics.computeShare.assign(workload.layout.classes.size(), std::vector<double>(std::size_t(workload.degrees.pipeline), 1));
     for (const StageSeconds &stage : stages) {
         metrics.computeShare[std::size_t(stage.pipelineClass)][std::size_t(stage.stage)] = stage.computeShare;
         busy += stage.spent.compute * gpusOfStage * workload.layout.classes[std::size_t(stage.pipelineClass)].pipelines;

@@ -42,7 +42,7 @@ public:
     WanNotes(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
         : m_problems(problems), m_metrics(evaluation.metrics), m_work(workload), m_plan(*workload.plan)
     {
-        for (int stage = 0; stage < m_plan.parallelism.pipeline; ++stage)
+        for (int stage = 0; stage < workload.degrees.pipeline; ++stage)
             m_replicasApart |= replicaSites(workload, stage).size() > 1;
     }
 

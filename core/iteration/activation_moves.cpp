@@ -136,6 +136,7 @@ ActivationMoves::Groups ActivationMoves::groupsOf(DeviceMoves &moves, const Plac
         moves.stores[stored.first + --left].needed = recomputation ? recomputation->task : backward.task;
         if (groups.heads.empty() || segments[k].group != last)
             groups.heads.push_back(task);
+        groups.heads.back() = std::min(groups.heads.back(), task);   // a recomputation comes before the backwards
         last = segments[k].group;
         groups.groupOf.push_back(groups.heads.size() - 1);
     }
@@ -192,13 +193,12 @@ void ActivationMoves::askAtRunTime(Load &load, const Groups &groups, std::size_t
     load.gradient = rule.prefetchFromPreviousModule ? m_gradientBegins[next] : Moment{m_.result[1][next], From::End};
     if (group >= ahead) {
         const TaskId head = groups.heads[group - ahead];
-        if (head == at.task)
-            load.turn = beginOf(at);
-        else if (place > 0 && head == ops[place - 1].task)   // its recomputation
-            load.turn = beginOf(ops[place - 1]);
-        else
-            load.turn = {head - 1, From::End};
-        return;
+        const PlacedOp *begins = head == at.task ? &at : place > 0 && head == ops[place - 1].task ? &ops[place - 1] : nullptr;
+        if (!begins || head != groups.heads[group]) {
+            load.turn = begins ? beginOf(*begins) : Moment{head - 1, From::End};
+            return;
+        }
+        // What its recomputation needs at once is needed with the group ahead: asked for like that one, or it would wait for itself.
     }
     for (std::size_t i = place; i-- > 0;)
         if (makesGradient(ops[i].op->kind)) {

@@ -83,7 +83,7 @@ private:
         const auto workload = resolve(plan, m_catalogue);
         if (!workload || m_reached == Fit::No)
             return plan;
-        int low = 0, high = (workload->model.layers + plan->parallelism.pipeline - 1) / plan->parallelism.pipeline;
+        int low = 0, high = (workload->model.layers + workload->degrees.pipeline - 1) / workload->degrees.pipeline;
         PlanPtr best = plan;       // high layers are enough
         while (high - low > 1) {
             const int middle = (low + high) / 2;

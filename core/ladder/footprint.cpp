@@ -7,7 +7,7 @@
 #include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/location_book.h"
-#include "core/schedule/shard_exchange.h"
+#include "core/placement/shard_exchange.h"
 #include "core/timeline/simulator.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "core/ladder/purchases.h"
 
 #include "core/ladder/footprint.h"
+#include "core/placement/degrees.h"
 #include "core/placement/resolve.h"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ Dimension stages(const Plan &plan)
     Dimension changes{present()};
     if (!plan.placement.stages.empty() || !plan.placement.layers.empty())
         return changes;            // pinned by the user
-    for (int p = plan.parallelism.pipeline; p % 2 == 0;) {
+    for (int p = degreesOf(plan).pipeline; p % 2 == 0;) {
         p /= 2;
         changes.push_back({p == 1 ? "1 stage" : std::to_string(p) + " stages", [p](Plan &next) {
             next.parallelism.pipeline = p;
@@ -60,7 +61,7 @@ Dimension stages(const Plan &plan)
 Dimension tensorRanks(const Plan &plan)
 {
     Dimension changes{present()};
-    for (int t = plan.parallelism.tensor; t % 2 == 0;) {
+    for (int t = degreesOf(plan).tensor; t % 2 == 0;) {
         t /= 2;
         changes.push_back({"tensor parallel " + std::to_string(t), [t](Plan &next) {
             next.parallelism.tensor = t;

@@ -2,7 +2,8 @@
 #include "core/ladder/rungs.h"
 
 #include "core/memory/off_gpu.h"
-#include "core/schedule/shard_exchange.h"
+#include "core/placement/degrees.h"
+#include "core/placement/shard_exchange.h"
 
 #include <algorithm>
 
@@ -48,10 +49,10 @@ private:
 
     void free()
     {
-        const Parallelism &p = m_plan.parallelism;
+        const Degrees p = degreesOf(m_plan);
         add(refusesSharding(m_plan, m_stack), "zero-1", "ZeRO-1: the stack refuses more in a pipeline", "gradients and weights stay whole", RungCost::Nothing,
             [](Plan &next) { next.parallelism.zeroStage = 1; });
-        add(p.tensor > 1 && !p.usesSequenceParallel(), "sequence-parallel", "Split norms and dropout along the sequence",
+        add(p.tensor > 1 && !p.isSequenceParallel, "sequence-parallel", "Split norms and dropout along the sequence",
             "a gather and a scatter move what the all-reduce moved", RungCost::Nothing, [](Plan &next) { next.parallelism.sequenceParallel.reset(); });
         add(p.zeroStage < 1, "zero-1", "Shard optimizer states (ZeRO-1)", "a scatter and a gather move what the all-reduce moved",
             RungCost::Nothing, [](Plan &next) { next.parallelism.zeroStage = 1; });
@@ -89,7 +90,7 @@ private:
 
     void sharding()
     {
-        const Parallelism &p = m_plan.parallelism;
+        const Degrees p = degreesOf(m_plan);
         const auto gains = [&](int zero) {   // in a pipeline gradients and weights may stay whole whatever is sharded
             Plan next = m_plan;
             next.parallelism.zeroStage = zero;
@@ -121,7 +122,7 @@ private:
         add(memory.optimizerOffload != OptimizerOffload::Ssd && m_hasDrives, "optimizer-drives", "Optimizer states on drives (ZeRO-Infinity)",
             "the update waits for drives to read and write them", RungCost::Traffic,
             [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Ssd; });
-        const bool canShard = m_plan.parallelism.pipeline == 1 || !m_stack.refusesShardedPipelines;
+        const bool canShard = degreesOf(m_plan).pipeline == 1 || !m_stack.refusesShardedPipelines;
         add(memory.parameterOffload == ParameterOffload::None && canShard, "parameters-host", "Parameters in host memory (ZeRO-Infinity)",
             "every micro-batch fetches the weights over PCIe", RungCost::Traffic, [](Plan &next) {
                 next.memory.parameterOffload = ParameterOffload::Host;
@@ -149,7 +150,7 @@ private:
 
     void shape()
     {
-        const Parallelism &p = m_plan.parallelism;
+        const Degrees p = degreesOf(m_plan);
         for (int t = p.tensor * 2; t <= std::min(smallestNode(m_plan.cluster), 8) && m_model.heads % t == 0; t *= 2) {
             add(true, t == p.tensor * 2 ? "tensor-2x" : "tensor-4x", "Tensor parallel " + std::to_string(t), "more exchange inside each layer, fewer replicas",
                 RungCost::Shape, [t](Plan &next) {

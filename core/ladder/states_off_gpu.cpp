@@ -3,7 +3,7 @@
 
 #include "core/hardware/host_spec.h"
 #include "core/hardware/network_spec.h"
-#include "core/schedule/shard_exchange.h"
+#include "core/placement/shard_exchange.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>

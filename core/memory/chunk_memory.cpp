@@ -2,8 +2,8 @@
 #include "core/memory/chunk_memory.h"
 
 #include "core/ladder/recompute.h"
+#include "core/placement/shard_exchange.h"
 #include "core/schedule/chunks.h"
-#include "core/schedule/shard_exchange.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace trainyard {
 namespace {
 
 /// The largest matrix of a layer on one tensor rank: its gradient exists in the weights' precision for a moment.
-double largestMatrix(const ModelSpec &model, const Parallelism &p)
+double largestMatrix(const ModelSpec &model, const Degrees &p)
 {
     const double width = std::max(double(model.ffn), double(model.sharedExpertFfn));
     return (model.gatedFfn ? 2.0 : 1.0) * model.hidden * std::max(width, double(model.expertFfn)) / p.tensor;
@@ -21,7 +21,7 @@ double largestMatrix(const ModelSpec &model, const Parallelism &p)
 class ChunkModel {
 public:
     explicit ChunkModel(const Workload &workload)
-        : m_work(workload), m_plan(*workload.plan), m_p(m_plan.parallelism), m_stack(workload.stack), m_model(workload.model),
+        : m_work(workload), m_plan(*workload.plan), m_p(workload.degrees), m_stack(workload.stack), m_model(workload.model),
           m_shape(activationShape(workload)), m_weight(weightBytes(m_plan.workload.precision)),
           m_dense(layerActivations(m_model, false, m_shape, m_stack)),
           m_expert(m_model.isMoe() ? layerActivations(m_model, true, m_shape, m_stack) : LayerActivations{})
@@ -154,7 +154,7 @@ private:
 
     const Workload &m_work;
     const Plan &m_plan;
-    const Parallelism &m_p;
+    const Degrees &m_p;
     const StackSpec &m_stack;
     const ModelSpec &m_model;
     ActivationShape m_shape;
@@ -182,16 +182,16 @@ ChunkMemory sliced(ChunkMemory m, int slices)
 bool freesStageInput(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    return workload.stack.freesStageInputs && plan.parallelism.pipeline > 1 && plan.memory.recompute == Recompute::None && !plan.memory.recomputeNorms;
+    return workload.stack.freesStageInputs && workload.degrees.pipeline > 1 && plan.memory.recompute == Recompute::None && !plan.memory.recomputeNorms;
 }
 
 ActivationShape activationShape(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    const Parallelism &p = plan.parallelism;
+    const Degrees &p = workload.degrees;
     const MemoryStrategy &memory = plan.memory;
     ActivationShape shape{double(plan.workload.sequenceLength), double(plan.workload.microBatch), p.tensor, p.context, p.expert, p.expertTensor,
-                          p.usesSequenceParallel(), memory.recompute, plan.moe.load(), weightBytes(plan.workload.precision),
+                          p.isSequenceParallel, memory.recompute, plan.moe.load(), weightBytes(plan.workload.precision),
                           keptInputBytes(plan.workload.precision, workload.stack), memory.recomputeNorms, memory.recomputeActivationFunction, 1};
     if (memory.fp8Activations)
         shape.inputBytes = std::min(shape.inputBytes, 1.0);
@@ -208,7 +208,7 @@ std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
     for (std::size_t c = 0; c < recomputed.size(); ++c)
         chunks.push_back(model.of(workload.layout.chunks[std::size_t(stage)][c], recomputed[c]));
     if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices)   // counted as equally long
-        chunks.assign(std::size_t(workload.plan->parallelism.tokenSlices), sliced(chunks.front(), workload.plan->parallelism.tokenSlices));
+        chunks.assign(std::size_t(workload.degrees.slices), sliced(chunks.front(), workload.degrees.slices));
     return chunks;
 }
 

@@ -6,28 +6,30 @@
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace trainyard {
 
 double roomForMicroBatches(const Workload &workload, int stage, double share)
 {
     const StackSpec &stack = workload.stack;
-    auto capacity = workload.gpu(workload.layout.classes.front().locations[std::size_t(stage)]).memoryBytes;
-    for (const PipelineClass &c : workload.layout.classes)
-        capacity = std::min(capacity, workload.gpu(c.locations[std::size_t(stage)]).memoryBytes);
-    double room = (double(capacity) * share - stack.contextBytes - communicators(workload) * stack.communicatorBytes) / stack.fragmentation;
-    const StageStates states = stageStates(workload, stage);
-    room -= states.weights + states.gradients + states.optimizer;
-    for (const auto &[name, bytes] : states.buffers)
-        room -= bytes;
-    return room;
+    double least = std::numeric_limits<double>::infinity();
+    for (const RankSet &ranks : unlikeSets(workload, stage)) {
+        double room = (double(workload.gpu(ranks.at).memoryBytes) * share - stack.contextBytes - communicators(workload) * stack.communicatorBytes) / stack.fragmentation;
+        const StageStates states = stageStates(workload, ranks);
+        room -= states.weights + states.gradients + states.optimizer;
+        for (const auto &[name, bytes] : states.buffers)
+            room -= bytes;
+        least = std::min(least, room);
+    }
+    return least;
 }
 
 InFlightRoom inFlightRoom(const Workload &workload, double share)
 {
     constexpr int kMost = 1 << 20;
     InFlightRoom result{{}, 0};
-    for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
+    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
         const bool hasWeightGrads = endsWithWeightGrads(workload.plan->schedule);   // operations of their own, before which something stays
         double kept = 0, forWeightGrads = 0, workspace = 0;   // of a micro-batch; beside them, at the worst operation
         for (const ChunkMemory &chunk : chunkMemory(workload, stage)) {

@@ -2,6 +2,7 @@
 #include "core/memory/memory_walk.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -11,13 +12,20 @@ namespace {
 
 constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 
-/// Sums, peaks and steps of changes as they come.
+/// wholeBytes() of what a GPU holds, inline: curves have many points.
+std::int64_t rounded(double bytes)
+{
+    constexpr double kExact = 0x1p51;
+    return std::abs(bytes) < kExact ? std::int64_t(bytes < 0 ? bytes - 0.5 : bytes + 0.5) : wholeBytes(bytes);
+}
+
+/// Sums, peaks and curves of changes as they come; what happens at one instant is one step of a curve.
 class Sum {
 public:
-    Sum(LiveOverTime &result, bool keepsSteps, bool mergesInstants) : m_result(result), m_keepsSteps(keepsSteps), m_mergesInstants(mergesInstants)
+    Sum(LiveOverTime &result, bool keepsCurves) : m_result(result), m_keepsCurves(keepsCurves)
     {
-        if (keepsSteps)
-            result.steps.push_back({0, 0, 0});
+        if (keepsCurves)
+            result.gpu = result.whole = {{0, 0}};
     }
 
     void start(Nanoseconds time, const MemoryChange &change)
@@ -44,20 +52,27 @@ private:
         const double whole = gpu + m_now.away + m_now.discarded;
         m_result.peakWhole = std::max(m_result.peakWhole, whole);
         m_result.mostAway = std::max(m_result.mostAway, m_now.away);
-        if (!m_keepsSteps)
+        if (!m_keepsCurves)
             return;
-        LiveOverTime::Step &last = m_result.steps.back();
-        if (m_mergesInstants && last.time == time)
-            last = {time, gpu, whole};
-        else if (last.gpu != gpu || last.whole != whole)
-            m_result.steps.push_back({time, gpu, whole});
+        step(m_result.gpu, time, gpu);
+        step(m_result.whole, time, whole);
+    }
+
+    static void step(std::vector<MemoryStep> &curve, Nanoseconds time, double bytes)
+    {
+        if (curve.back().time == time && curve.size() > 1 && curve[curve.size() - 2].bytes == rounded(bytes))
+            curve.pop_back();
+        else if (curve.back().time == time)
+            curve.back().bytes = rounded(bytes);
+        else if (curve.back().bytes != rounded(bytes))
+            curve.push_back({time, rounded(bytes)});
     }
 
     LiveOverTime &m_result;
     PoolBytes m_now;
     double m_running = 0;          // of what runs
     std::size_t m_changes = 0;
-    bool m_keepsSteps, m_mergesInstants;
+    bool m_keepsCurves;
 };
 
 /// The parts of what is held, up to the change that was the fullest.
@@ -123,6 +138,8 @@ public:
     }
 
     [[nodiscard]] std::size_t size() const { return m_rows.size(); }
+    /// The spans of the one row, if there is one.
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> only() const { return m_rows.size() == 1 ? std::pair(m_rows.front().span, m_rows.front().last) : std::pair(0u, 0u); }
 
     /// Calls start(span) and end(span) until one of them returns false.
     template <class Start, class End>
@@ -225,22 +242,57 @@ void eachOp(const Program &program, int device, const OpMemory &memory, bool isR
     }
 }
 
+/// Of a stage that has nothing but its operations: nothing leaves, and there is nothing to put in order. Plain variables: long
+/// pipelines have many spans.
+template <bool keepsCurve>
+void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, LiveOverTime &result)
+{
+    const TaskClass *const classes = timeline.classes.data();
+    const std::uint32_t *const taskClass = timeline.taskClass.data();
+    if constexpr (keepsCurve)
+        result.gpu.resize(2 * std::size_t(last - first) + 1);
+    MemoryStep *step = result.gpu.data();
+    double now = 0, peak = 0;
+    std::int64_t shown = 0;
+    std::uint32_t fullest = 0;
+    bool isAfter = false;
+    for (std::uint32_t span = first; span < last; ++span) {
+        const MemoryChange &change = classes[taskClass[span]].memory;
+        now += change.atStart.gpu;
+        const double during = now + change.running;
+        now += change.atEnd.gpu;
+        if (during > peak || now > peak) {
+            fullest = span - first;
+            isAfter = now > during;
+            peak = isAfter ? now : during;
+        }
+        if constexpr (keepsCurve) {
+            for (const auto &[time, bytes] : {std::pair(timeline.start[span], rounded(during)), std::pair(timeline.end[span], rounded(now))})
+                if (bytes != shown)
+                    *++step = {time, shown = bytes};
+        }
+    }
+    if constexpr (keepsCurve)
+        result.gpu.resize(std::size_t(step - result.gpu.data()) + 1);
+    result.peak = result.peakWhole = peak;
+    result.fullest = 2 * std::size_t(fullest) + (isAfter ? 1 : 0);
+}
+
 } // namespace
 
-LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool keepsSteps)
+LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool keepsCurves)
 {
     LiveOverTime result;
+    result.isFromSpans = true;
     Rows rows(timeline, pipelineClass, stage);
-    Sum sum(result, keepsSteps, rows.size() > 1);
-    rows.each(
-        [&](std::uint32_t span) {
-            sum.start(timeline.start[span], effective(timeline, span).memory);
-            return true;
-        },
-        [&](std::uint32_t span) {
-            sum.end(timeline.end[span], effective(timeline, span).memory);
-            return true;
-        });
+    Sum sum(result, keepsCurves);
+    const auto start = [&](std::uint32_t span) { sum.start(timeline.start[span], effective(timeline, span).memory); };
+    const auto end = [&](std::uint32_t span) { sum.end(timeline.end[span], effective(timeline, span).memory); };
+    if (const auto [first, last] = rows.only(); first < last) {
+        keepsCurves ? walkOne<true>(timeline, first, last, result) : walkOne<false>(timeline, first, last, result);
+        return result;
+    }
+    rows.each([&](std::uint32_t span) { return start(span), true; }, [&](std::uint32_t span) { return end(span), true; });
     result.use = useOf(timeline, pipelineClass, stage);
     return result;
 }
@@ -263,7 +315,7 @@ LiveBytes fullestMoment(const LiveOverTime &live, const Timeline &timeline, int 
 LiveOverTime liveInOrder(const Program &program, int device, const OpMemory &memory, bool isRecomputing)
 {
     LiveOverTime result;
-    Sum sum(result, false, false);
+    Sum sum(result, false);
     eachOp(program, device, memory, isRecomputing, [&](std::uint32_t effect) {
         sum.start(0, memory.change(effect));
         sum.end(0, memory.change(effect));

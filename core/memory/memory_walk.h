@@ -19,16 +19,17 @@ struct OffloadUse {
 };
 
 struct LiveOverTime {
-    struct Step { Nanoseconds time; double gpu, whole; };   // from then on; bytes on the GPU, and if everything had stayed
-    std::vector<Step> steps;       // empty where nobody asked
+    std::vector<MemoryStep> gpu, whole;   // curves of the bytes on the GPU and, where something leaves, if everything had stayed; empty
+                                          // where nobody asked
     double peak = 0, peakWhole = 0;
     double mostAway = 0;           // bytes outside the GPU at once
     std::size_t fullest = 0;       // number of the change that reached the peak, for fullestMoment()
+    bool isFromSpans = false;      // counted from a timeline, not from an order of work
     OffloadUse use;
 };
 
 /// Of a stage of a class of pipelines.
-[[nodiscard]] LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool keepsSteps);
+[[nodiscard]] LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool keepsCurves);
 /// What is held at its peak, part by part. `memory` is what told the tasks their bytes.
 [[nodiscard]] LiveBytes fullestMoment(const LiveOverTime &live, const Timeline &timeline, int pipelineClass, int stage, const OpMemory &memory);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace trainyard {
 
@@ -16,17 +17,22 @@ constexpr double kGib = 0x1p30;
 
 struct OfGpu { double states = 0, activations = 0; };
 
-/// What one GPU of each stage keeps in host memory.
-std::vector<OfGpu> perStage(const Workload &workload, const std::vector<StageMemory> &stages)
+/// What one GPU of each of a stage's sets keeps in host memory.
+using OfSets = std::vector<std::pair<StageLocation, OfGpu>>;
+
+std::vector<OfSets> perStage(const Workload &workload, const std::vector<StageMemory> &stages)
 {
     const bool activationsToHost = workload.plan->memory.activationOffload == ActivationOffload::Host;
-    std::vector<OfGpu> result;
+    std::vector<OfSets> result;
     for (const StageMemory &stage : stages) {
-        const StageStates states = stageStates(workload, stage.stage);
-        OfGpu gpu{states.inHost * builtinHost().memoryFactor, 0};
-        if (activationsToHost)     // what is away beside states
-            gpu.activations = std::max(0.0, double(stage.offloaded - wholeBytes(states.inHost + states.onDrives)));
-        result.push_back(gpu);
+        double activations = 0;
+        if (activationsToHost) {   // what is away beside states
+            const StageStates states = stageStates(workload, stage.stage);
+            activations = std::max(0.0, double(stage.offloaded - wholeBytes(states.inHost + states.onDrives)));
+        }
+        OfSets &sets = result.emplace_back();
+        for (const RankSet &ranks : unlikeSets(workload, stage.stage))
+            sets.push_back({ranks.at, OfGpu{stageStates(workload, ranks).inHost * builtinHost().memoryFactor, activations}});
     }
     return result;
 }
@@ -44,11 +50,12 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
     std::vector<HostMemory> fullest;
     if (stages.empty() || !usesHost(workload.plan->memory))
         return fullest;
-    const std::vector<OfGpu> ofGpu = perStage(workload, stages);
+    const std::vector<OfSets> ofStages = perStage(workload, stages);
     std::map<std::tuple<int, int, int>, OfGpu> nodes;
     for (const GpuRun &run : workload.layout.runs) {
         const int size = std::max(1, workload.pool({run.datacenter, run.pool}).gpusPerNode), end = run.firstGpu + run.gpus;
-        const OfGpu &gpu = ofGpu[std::size_t(run.stage)];
+        const auto isHere = [&](const auto &set) { return areAlike(workload, set.first, {run.datacenter, run.pool}); };
+        const OfGpu &gpu = std::ranges::find_if(ofStages[std::size_t(run.stage)], isHere)->second;
         for (int first = run.firstGpu; first < end;) {
             const int last = std::min(end, (first / size + 1) * size);
             OfGpu &node = nodes[{run.datacenter, run.pool, first / size}];

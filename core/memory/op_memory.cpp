@@ -85,8 +85,10 @@ MemoryChange OpMemory::moved(double bytes, bool isStore)
     return isStore ? MemoryChange{{}, {-bytes, bytes, 0}, 0} : MemoryChange{{bytes, -bytes, 0}, {}, 0};
 }
 
-OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload, bool splitsBackward) : m_chunks(std::move(chunks))
+OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload, Program program) : m_chunks(std::move(chunks))
 {
+    if (!offload)
+        m_effects.reserve(m_chunks.size() * (kOpWorks + (program.pairs ? 4 * m_chunks.size() : 0)));
     for (std::size_t c = 0; c < m_chunks.size(); ++c) {
         m_first.push_back(std::uint32_t(m_effects.size()));
         if (!offload) {
@@ -96,11 +98,13 @@ OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload,
         std::vector<SegmentBytes> segments = offload->chunks[c];
         if (segments.empty())
             segments.emplace_back();   // a chunk without layers
-        addOffloadedOps(c, segments, splitsBackward);
-        addSegments(c, segments, splitsBackward);
+        addOffloadedOps(c, segments, program.splitsBackward);
+        addSegments(c, segments, program.splitsBackward);
     }
     m_firstPair = std::uint32_t(m_effects.size());
-    addPairs(offload);
+    if (program.pairs)
+        addPairs(offload);
+    m_changes.reserve(m_effects.size());
     for (const Effect &effect : m_effects)
         m_changes.push_back(effect.change());
 }

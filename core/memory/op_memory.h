@@ -44,8 +44,11 @@ public:
         [[nodiscard]] MemoryChange change() const;
     };
 
+    struct Program {               // what it has operations of
+        bool splitsBackward = false, pairs = false;
+    };
     /// `offload`: nullptr where every activation stays.
-    OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload, bool splitsBackward);
+    OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload, Program program);
 
     [[nodiscard]] const std::vector<ChunkMemory> &chunks() const { return m_chunks; }
     // Indices of effects

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace trainyard {
 
@@ -80,26 +81,33 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
 {
     LiveMemory result;
     const std::vector<PipelineCosts> &classes = costs.iteration.classes;
-    const bool leaves = !costs.offload.empty();
-    result.isFromSpans = leaves && timeline;
+    result.leaves = !costs.offload.empty();
+    if (result.leaves && !timeline)
+        return result;
     for (std::size_t c = 0; c < classes.size() && !classes[c].memory.empty(); ++c) {
         const PipelineCosts &pipelines = classes[c];
-        if (leaves && !timeline)
-            break;
-        if (c > 0 && !leaves && pipelines.program == classes.front().program) {
+        if (c > 0 && !result.leaves && pipelines.program == classes.front().program) {
             result.of.push_back(result.of.front());
             continue;
         }
+        // Opportunistic forwards are counted in the order in which they hold most.
+        const bool fromSpans = timeline && (result.leaves || pipelines.program.rule != OrderRule::OpportunisticForward);
         auto &stages = result.of.emplace_back();
-        for (std::size_t stage = 0; stage < pipelines.memory.size(); ++stage)
-            stages.push_back(leaves ? liveOverTime(*timeline, int(c), int(stage), wantsCurves && c == 0)
-                                    : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));
-    }
-    for (std::size_t stage = 0; wantsCurves && timeline && !result.of.empty() && stage < result.of.front().size(); ++stage)
-        result.curves.push_back(leaves ? std::move(result.of.front()[stage]) : liveOverTime(*timeline, 0, int(stage), true));
-    for (std::size_t stage = 0; leaves && stage < result.curves.size(); ++stage) {
-        result.of.front()[stage] = result.curves[stage];
-        result.of.front()[stage].steps.clear();
+        for (std::size_t stage = 0; stage < pipelines.memory.size(); ++stage) {
+            const bool isCurve = wantsCurves && timeline && c == 0;
+            if (isCurve)
+                result.curves.push_back(liveOverTime(*timeline, 0, int(stage), true));
+            if (fromSpans && isCurve) {
+                LiveOverTime &curve = result.curves.back();
+                std::vector<MemoryStep> gpu = std::move(curve.gpu), whole = std::move(curve.whole);
+                stages.push_back(curve);   // all but the curves
+                curve.gpu = std::move(gpu);
+                curve.whole = std::move(whole);
+            } else {
+                stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), false)
+                                           : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));
+            }
+        }
     }
     return result;
 }
@@ -109,7 +117,7 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
     std::vector<StageMemory> stages;
     if (workload.plan->profile)
         return stages;
-    for (int stage = 0; stage < workload.plan->parallelism.pipeline; ++stage) {
+    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
         const auto at = std::size_t(stage);
         std::size_t fullest = 0;
         double mostAway = 0;
@@ -121,7 +129,7 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
         const PipelineCosts &pipelines = costs.iteration.classes[fullest];
         const OpMemory &memoryOfOps = *pipelines.memory[at];
         if (!live.of.empty())
-            parts = live.isFromSpans ? fullestMoment(live.of[fullest][at], *timeline, int(fullest), stage, memoryOfOps)
+            parts = live.of[fullest][at].isFromSpans ? fullestMoment(live.of[fullest][at], *timeline, int(fullest), stage, memoryOfOps)
                                      : fullestMoment(live.of[fullest][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
         StageMemory memory = memoryOf(workload, stage, parts, memoryOfOps.chunks());
         memory.offloaded += wholeBytes(mostAway);   // beside states that lie elsewhere
@@ -133,26 +141,23 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
     return stages;
 }
 
-MemoryCurves memoryCurves(const std::vector<StageMemory> &stages, const LiveMemory &live, const Timeline &timeline)
+MemoryCurves memoryCurves(const std::vector<StageMemory> &stages, LiveMemory live, const Timeline &timeline)
 {
     MemoryCurves curves;
     for (std::size_t stage = 0; stage < std::min(stages.size(), live.curves.size()); ++stage) {
-        const LiveOverTime &curve = live.curves[stage];
+        LiveOverTime &curve = live.curves[stage];
         double peak = curve.peak;  // the stage's figure is that of its fullest class
         for (std::size_t c = 1; c < live.of.size(); ++c)
             peak = std::max(peak, live.of[c][stage].peak);
         const std::int64_t base = stages[stage].device - wholeBytes(peak);
-        const auto fill = [&](std::vector<Evaluation::MemoryStep> &steps, double LiveOverTime::Step::*bytes) {
-            steps.reserve(curve.steps.size() + 1);
-            for (const LiveOverTime::Step &step : curve.steps)
-                if (const std::int64_t whole = base + wholeBytes(step.*bytes); steps.empty() || steps.back().bytes != whole)
-                    steps.push_back({step.time, whole});
-            if (!live.isFromSpans && !steps.empty())
-                steps.push_back({timeline.duration, steps.back().bytes});
-        };
-        fill(curves.with.emplace_back(), &LiveOverTime::Step::gpu);
-        if (live.isFromSpans)
-            fill(curves.kept.emplace_back(), &LiveOverTime::Step::whole);
+        if (!live.leaves)
+            curve.gpu.push_back({timeline.duration, curve.gpu.back().bytes});
+        for (auto *steps : {&curve.gpu, &curve.whole})
+            for (MemoryStep &step : *steps)
+                step.bytes += base;
+        curves.with.push_back(std::move(curve.gpu));
+        if (live.leaves)
+            curves.kept.push_back(std::move(curve.whole));
     }
     return curves;
 }

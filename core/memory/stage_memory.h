@@ -12,11 +12,11 @@ namespace trainyard {
 /// What the micro-batches of each class of pipelines hold on a GPU of each stage.
 struct LiveMemory {
     std::vector<std::vector<LiveOverTime>> of;   // [class][stage]; empty for a profile, which has no parameters
-    std::vector<LiveOverTime> curves;            // [stage] of the first class, with steps; empty where nobody asked
-    bool isFromSpans = false;                    // counted from spans, not from orders of work
+    std::vector<LiveOverTime> curves;            // [stage] of the first class, with curves; empty where nobody asked
+    bool leaves = false;                         // activations do
 };
-/// Where activations leave only the timeline knows what is away when; else the order of work tells. `timeline`: nullptr where nothing
-/// has run, or nothing leaves.
+/// Where activations leave only the timeline knows what is away when; else an order of work can tell. `timeline`: nullptr where
+/// nothing has run.
 [[nodiscard]] LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves);
 
 /// Memory of every stage, as the fullest class of pipelines has it. Empty for a profile.
@@ -24,7 +24,7 @@ struct LiveMemory {
 
 /// Memory of each stage of the first class over the iteration, with what leaves and as if it stayed. The highest point is the stage's
 /// device bytes where that class is the fullest.
-struct MemoryCurves { std::vector<std::vector<Evaluation::MemoryStep>> with, kept; };
-[[nodiscard]] MemoryCurves memoryCurves(const std::vector<StageMemory> &stages, const LiveMemory &live, const Timeline &timeline);
+struct MemoryCurves { std::vector<std::vector<MemoryStep>> with, kept; };
+[[nodiscard]] MemoryCurves memoryCurves(const std::vector<StageMemory> &stages, LiveMemory live, const Timeline &timeline);
 
 } // namespace trainyard

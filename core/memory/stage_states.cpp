@@ -6,7 +6,7 @@
 #include "core/hardware/host_spec.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
-#include "core/schedule/shard_exchange.h"
+#include "core/placement/shard_exchange.h"
 
 #include <algorithm>
 #include <functional>
@@ -24,11 +24,11 @@ struct StageElements {             // ends: token table and output matrix
 
 class StateModel {
 public:
-    StateModel(const Workload &workload, int stage)
-        : m_work(workload), m_plan(*workload.plan), m_p(m_plan.parallelism), m_stack(workload.stack), m_model(workload.model),
-          m_chunks(workload.layout.chunks[std::size_t(stage)]), m_stage(stage), m_weight(weightBytes(m_plan.workload.precision))
+    StateModel(const Workload &workload, const RankSet &ranks)
+        : m_work(workload), m_plan(*workload.plan), m_p(ranks.degrees), m_stack(workload.stack), m_model(workload.model),
+          m_chunks(workload.layout.chunks[std::size_t(ranks.stage)]), m_stage(ranks.stage), m_at(ranks.at), m_weight(weightBytes(m_plan.workload.precision))
     {
-        const StageParameters parameters = stageParameters(workload, stage);
+        const StageParameters parameters = stageParameters(workload, m_stage);
         m_elements.dense = parameters.dense;
         m_elements.experts = parameters.experts;
         for (const StageChunk &chunk : m_chunks) {
@@ -38,7 +38,7 @@ public:
                 m_elements.ends += double(m_model.vocab) * m_model.hidden / m_p.tensor;
         }
         m_elements.ends += m_elements.embedding;
-        m_shards = shardRanks(workload, stage);
+        m_shards = stateShards(workload, m_stage);
         m_expertShards = std::max(1.0, m_shards * m_p.tensor / (m_p.expert * m_p.expertTensor));
     }
 
@@ -74,9 +74,9 @@ private:
     /// Of an interleaved update: what the GPU does of the parameters that it owns.
     [[nodiscard]] double gpuShare(double own) const
     {
-        if (m_plan.memory.optimizerOffload != OptimizerOffload::Interleaved || m_work.layout.classes.empty())
+        if (m_plan.memory.optimizerOffload != OptimizerOffload::Interleaved)
             return 0;
-        const int stride = offloadedStep(m_work, m_work.layout.classes.front().locations[std::size_t(m_stage)], own).stride;
+        const int stride = offloadedStep(m_work, m_at, own).stride;
         return stride > 0 ? 1.0 / stride : 0;
     }
 
@@ -221,11 +221,12 @@ private:
 
     const Workload &m_work;
     const Plan &m_plan;
-    const Parallelism &m_p;
+    const Degrees m_p;
     const StackSpec &m_stack;
     const ModelSpec &m_model;
     const std::vector<StageChunk> &m_chunks;
     int m_stage;
+    StageLocation m_at;
     double m_weight;
     StageElements m_elements;
     double m_shards = 1, m_expertShards = 1;
@@ -233,14 +234,26 @@ private:
 
 } // namespace
 
+StageStates stageStates(const Workload &workload, const RankSet &ranks)
+{
+    return StateModel(workload, ranks).states();
+}
+
 StageStates stageStates(const Workload &workload, int stage)
 {
-    return StateModel(workload, stage).states();
+    const auto onGpu = [](const StageStates &s) {
+        return std::accumulate(s.buffers.begin(), s.buffers.end(), s.weights + s.gradients + s.optimizer, [](double sum, const auto &buffer) { return sum + buffer.second; });
+    };
+    StageStates fullest;
+    for (const RankSet &ranks : unlikeSets(workload, stage))
+        if (StageStates states = stageStates(workload, ranks); onGpu(states) > onGpu(fullest))
+            fullest = std::move(states);
+    return fullest;
 }
 
 int communicators(const Workload &workload)
 {
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     return 1 + (p.tensor > 1) + (p.pipeline > 1) + (workload.layout.data * p.context > 1) + (p.context > 1) + (p.expert > 1);
 }
 

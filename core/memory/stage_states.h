@@ -3,7 +3,7 @@
 // What lies on a GPU of a stage during the whole iteration: weights, gradients, optimizer states and the buffers of the
 // framework. Bytes; equations in docs/model.md, "Memory". Plain values.
 
-#include "core/placement/resolve.h"
+#include "core/placement/ranks.h"
 
 #include <string>
 #include <utility>
@@ -17,6 +17,8 @@ struct StageStates {
     double inHost = 0, onDrives = 0;   // states that lie there instead
 };
 
+[[nodiscard]] StageStates stageStates(const Workload &workload, const RankSet &ranks);
+/// Of the stage's sets the one that has most on its GPUs.
 [[nodiscard]] StageStates stageStates(const Workload &workload, int stage);
 
 /// NCCL communicators that a GPU takes part in.

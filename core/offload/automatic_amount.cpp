@@ -147,7 +147,7 @@ private:
     double peakOf(std::size_t leaving)
     {
         const Cut cut = cutFor(leaving, m_stage.store);
-        const OpMemory memory(m_chunks, &cut.bytes, m_whole.splitsBackward);
+        const OpMemory memory(m_chunks, &cut.bytes, {m_whole.splitsBackward, !m_pipeline.pairs.empty()});
         RehearsalRule rule = m_rule;
         rule.memory = &memory;
         rule.kept = KeptWhole(m_pipeline.program, m_stage.stage, recomputesAnything(*m_owner.m_work.plan));

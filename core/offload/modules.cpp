@@ -105,7 +105,7 @@ std::vector<PolicyLayer> chunkLayers(const Workload &workload, const StageChunk 
 
 int tokenSlices(const Plan &plan)
 {
-    return chunkPlacement(plan.schedule) == ChunkPlacement::Slices ? plan.parallelism.tokenSlices : 1;
+    return degreesOf(plan).slices;
 }
 
 std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers recomputed, const StageCoster::Parts &parts, double minElements)

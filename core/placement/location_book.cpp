@@ -2,6 +2,7 @@
 #include "core/placement/location_book.h"
 
 #include "core/placement/place.h"
+#include "core/placement/ranks.h"
 
 #include <algorithm>
 #include <map>
@@ -23,13 +24,13 @@ bool everyReplicaHasWork(const Workload &workload)
 
 bool expertsDivideRanks(const Workload &workload)
 {
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     return !workload.model.isMoe() || p.tensor * p.context * workload.layout.data % (p.expert * p.expertTensor) == 0;
 }
 
 std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
 {
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     const int group = p.expert * p.expertTensor;
     if (!workload.model.isMoe() || workload.plan->profile || group <= 1 || workload.layout.mode != PlacementMode::DataAcross)
         return std::nullopt;
@@ -61,15 +62,24 @@ bool hasRunnableShape(const Workload &workload)
 
 LocationBook::LocationBook(const Workload &workload) : m_workload(workload)
 {
-    const Parallelism &parallelism = workload.plan->parallelism;
+    const Degrees &degrees = workload.degrees;
     const auto &datacenters = workload.plan->cluster.datacenters;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
         for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
             const Pool &pool = datacenters[d].pools[p];
-            PoolLocations locations{int(d), int(p), pool.gpusPerNode / parallelism.tensor, 0, 0};
-            locations.locations = int(std::int64_t(pool.nodes) * locations.groupsPerNode / parallelism.context);
+            PoolLocations locations{int(d), int(p), pool.gpusPerNode / degrees.tensor, 0, 0, 0};
+            locations.locations = int(std::int64_t(pool.nodes) * locations.groupsPerNode / degrees.context);
             m_pools.push_back(locations);
         }
+    }
+    if (capacity() >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1))
+        return;
+    for (PoolLocations &locations : m_pools) {
+        const Pool &pool = workload.pool({locations.datacenter, locations.pool});
+        if (locations.groupsPerNode > 0 || degrees.tensor % pool.gpusPerNode != 0)
+            continue;
+        locations.nodesPerGroup = degrees.tensor / pool.gpusPerNode;
+        locations.locations = pool.nodes / locations.nodesPerGroup / degrees.context;
     }
 }
 
@@ -79,6 +89,13 @@ int LocationBook::capacity(int datacenter) const
     for (const PoolLocations &pool : m_pools)
         locations += pool.datacenter == datacenter ? pool.locations : 0;
     return locations;
+}
+
+bool LocationBook::holdsGroups(int datacenter, int pool) const
+{
+    return std::ranges::any_of(m_pools, [&](const PoolLocations &p) {
+        return p.datacenter == datacenter && p.pool == pool && (p.groupsPerNode > 0 || p.nodesPerGroup > 0);
+    });
 }
 
 std::int64_t LocationBook::capacity() const
@@ -109,21 +126,21 @@ void LocationBook::location(int datacenter, int firstStage, int stages, int firs
 void LocationBook::addRuns(const Piece &piece, Layout &layout) const
 {
     const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
-    const Parallelism &parallelism = m_workload.plan->parallelism;
+    const Degrees &degrees = m_workload.degrees;
     const int gpusPerNode = m_workload.pool({pool.datacenter, pool.pool}).gpusPerNode;
-    const int firstGroup = piece.firstLocation * parallelism.context;
-    const int groups = piece.replicas * parallelism.context;
-    if (gpusPerNode % parallelism.tensor == 0) {
-        layout.runs.push_back({pool.datacenter, pool.pool, firstGroup * parallelism.tensor, groups * parallelism.tensor,
+    const int firstGroup = piece.firstLocation * degrees.context;
+    const int groups = piece.replicas * degrees.context;
+    if (gpusPerNode % degrees.tensor == 0 || pool.nodesPerGroup > 0) {
+        layout.runs.push_back({pool.datacenter, pool.pool, firstGroup * degrees.tensor, groups * degrees.tensor,
                                piece.stage, piece.firstReplica, piece.replicas});
         return;
     }
     for (int group = firstGroup; group < firstGroup + groups;) {   // left-over GPUs of each node interrupt the run
         const int inNode = std::min(pool.groupsPerNode - group % pool.groupsPerNode, firstGroup + groups - group);
-        const int gpu = group / pool.groupsPerNode * gpusPerNode + group % pool.groupsPerNode * parallelism.tensor;
-        layout.runs.push_back({pool.datacenter, pool.pool, gpu, inNode * parallelism.tensor, piece.stage,
-                               piece.firstReplica + (group - firstGroup) / parallelism.context,
-                               std::max(1, inNode / parallelism.context)});
+        const int gpu = group / pool.groupsPerNode * gpusPerNode + group % pool.groupsPerNode * degrees.tensor;
+        layout.runs.push_back({pool.datacenter, pool.pool, gpu, inNode * degrees.tensor, piece.stage,
+                               piece.firstReplica + (group - firstGroup) / degrees.context,
+                               std::max(1, inNode / degrees.context)});
         group += inNode;
     }
 }
@@ -133,29 +150,33 @@ void LocationBook::makeClasses(Layout &layout) const
     const Plan &plan = *m_workload.plan;
     const int total = totalMicroBatches(plan);
     const int fewest = total / layout.data;
-    const bool dealsEvenly = chunksPerStage(plan) > 1 || fewest == 0;   // then the fullest stands for all
+    const bool dealsEvenly = m_workload.degrees.chunks > 1 || fewest == 0;   // then the fullest stands for all
     const int fuller = dealsEvenly ? 0 : total % layout.data;   // the first replicas take one micro-batch more
     std::set<int> cuts{0, fuller};
     for (const Piece &piece : m_pieces)
         cuts.insert(piece.firstReplica);
     cuts.erase(layout.data);
 
-    using Key = std::pair<int, std::vector<std::pair<int, const GpuSpec *>>>;   // micro-batches; datacenter and GPU a stage
+    std::vector<int> alike;        // of each pool the first of its datacenter that nothing tells it from
+    for (const PoolLocations &pool : m_pools)
+        alike.push_back(int(std::ranges::find_if(m_pools, [&](const PoolLocations &first) {
+            return first.datacenter == pool.datacenter && areAlike(m_workload, {first.datacenter, first.pool}, {pool.datacenter, pool.pool});
+        }) - m_pools.begin()));
+    using Key = std::pair<int, std::vector<int>>;   // micro-batches; of each stage the pool
     std::map<Key, std::size_t> known;
     for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
         const int first = *cut;
         const int next = std::next(cut) == cuts.end() ? layout.data : *std::next(cut);
         PipelineClass found{first, next - first, dealsEvenly ? (total + layout.data - 1) / layout.data : fewest + (first < fuller),
-                            std::vector<StageLocation>(std::size_t(plan.parallelism.pipeline))};
+                            std::vector<StageLocation>(std::size_t(m_workload.degrees.pipeline))};
         Key key{found.microBatches, {}};
         key.second.resize(found.locations.size());
         for (const Piece &piece : m_pieces) {
             if (first < piece.firstReplica || first >= piece.firstReplica + piece.replicas)
                 continue;
             const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
-            const StageLocation location{pool.datacenter, pool.pool};
-            found.locations[std::size_t(piece.stage)] = location;
-            key.second[std::size_t(piece.stage)] = {location.datacenter, &m_workload.gpu(location)};
+            found.locations[std::size_t(piece.stage)] = {pool.datacenter, pool.pool};
+            key.second[std::size_t(piece.stage)] = alike[std::size_t(piece.poolIndex)];
         }
         const auto [entry, isNew] = known.try_emplace(std::move(key), layout.classes.size());
         if (isNew)
@@ -167,23 +188,22 @@ void LocationBook::makeClasses(Layout &layout) const
 
 std::string LocationBook::idleReason(const PoolLocations &locations, int idle, const Layout &layout) const
 {
-    const Plan &plan = *m_workload.plan;
     const Pool &pool = m_workload.pool({locations.datacenter, locations.pool});
-    const int tensor = plan.parallelism.tensor;
-    if (locations.groupsPerNode == 0)
+    const int tensor = m_workload.degrees.tensor;
+    if (locations.groupsPerNode == 0 && locations.nodesPerGroup == 0)
         return "a tensor group needs " + std::to_string(tensor) + " GPUs in one node, these nodes have "
             + std::to_string(pool.gpusPerNode);
     if (layout.data == 0)
         return "nothing could be placed";
     if (std::string unlinked = missingLinks(locations.datacenter); !unlinked.empty())
         return unlinked;
-    const int inDatacenter = capacity(locations.datacenter) * tensor * plan.parallelism.context;
-    const int whole = tensor * plan.parallelism.context
-        * (layout.mode == PlacementMode::DataAcross ? plan.parallelism.pipeline : layout.data);
+    const int inDatacenter = capacity(locations.datacenter) * tensor * m_workload.degrees.context;
+    const int whole = tensor * m_workload.degrees.context
+        * (layout.mode == PlacementMode::DataAcross ? m_workload.degrees.pipeline : layout.data);
     const char *unit = layout.mode == PlacementMode::DataAcross ? "a pipeline" : "a stage";
     if (inDatacenter < whole)
         return std::string(unit) + " needs " + std::to_string(whole) + " GPUs, this datacenter has " + std::to_string(inDatacenter);
-    if (pool.gpusPerNode % tensor != 0 && locations.taken == locations.locations)
+    if (locations.groupsPerNode > 0 && pool.gpusPerNode % tensor != 0 && locations.taken == locations.locations)
         return std::to_string(pool.gpusPerNode % tensor) + " GPUs of each node do not make a tensor group of " + std::to_string(tensor);
     return idle >= whole ? noMoreReplicas(layout) : std::string(unit) + " needs " + std::to_string(whole) + " GPUs, " + std::to_string(idle) + " are left here";
 }
@@ -193,7 +213,7 @@ std::string LocationBook::noMoreReplicas(const Layout &layout) const
 {
     const Plan &plan = *m_workload.plan;
     const std::string replicas = std::to_string(layout.data) + (layout.data == 1 ? " replica" : " replicas");
-    if (plan.parallelism.data)
+    if (m_workload.degrees.data)
         return "the plan asks for " + replicas;
     if (const int micro = totalMicroBatches(plan); layout.data >= micro)
         return "the global batch has " + std::to_string(micro) + (micro == 1 ? " micro-batch, one for each replica" : " micro-batches, one for each replica");
@@ -201,8 +221,8 @@ std::string LocationBook::noMoreReplicas(const Layout &layout) const
         return "the pinned placement puts no stage here";
     const std::string more = "one more than " + replicas + " would need ";
     if (layout.mode == PlacementMode::DataAcross)
-        return more + std::to_string(plan.parallelism.pipeline * plan.parallelism.tensor * plan.parallelism.context) + " GPUs in one datacenter";
-    return more + std::to_string((layout.data + 1) * plan.parallelism.tensor * plan.parallelism.context) + " GPUs per stage in one datacenter";
+        return more + std::to_string(m_workload.degrees.pipeline * m_workload.degrees.gpusOfStage()) + " GPUs in one datacenter";
+    return more + std::to_string((layout.data + 1) * m_workload.degrees.gpusOfStage()) + " GPUs per stage in one datacenter";
 }
 
 /// "no link to Virginia": a datacenter without a stage that no link joins to any that has one; empty elsewhere.
@@ -228,7 +248,7 @@ void LocationBook::countIdle(Layout &layout) const
 {
     for (const PoolLocations &locations : m_pools) {
         const int total = m_workload.pool({locations.datacenter, locations.pool}).gpus();
-        const int used = locations.taken * m_workload.plan->parallelism.tensor * m_workload.plan->parallelism.context;
+        const int used = locations.taken * m_workload.degrees.gpusOfStage();
         layout.gpusTotal += total;
         layout.gpusUsed += used;
         if (total > used)
@@ -243,7 +263,7 @@ Layout LocationBook::finish(PlacementMode mode, int data) const
     layout.data = data;
     if (data > 0) {
         const Plan &plan = *m_workload.plan;
-        layout.chunks = splitLayers(m_workload.model, plan.parallelism.pipeline, chunksPerStage(plan), chunkPlacement(plan.schedule),
+        layout.chunks = splitLayers(m_workload.model, m_workload.degrees.pipeline, m_workload.degrees.chunks, chunkPlacement(plan.schedule),
                                     plan.placement.layers);
         for (const Piece &piece : m_pieces)
             addRuns(piece, layout);

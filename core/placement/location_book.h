@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bookkeeping of locations while a layout is made: how many replicas of a stage each pool can hold, and which are taken.
-// A location holds one replica of one stage: tensor x context GPUs of one pool, tensor groups whole within nodes.
+// A location holds one replica of one stage: tensor x context GPUs of one pool. Tensor groups lie within nodes; where nodes hold
+// fewer than the plan needs they also span whole nodes of a pool, since their collectives then cross the fabric.
 
 #include "core/placement/resolve.h"
 
@@ -12,6 +13,7 @@ namespace trainyard {
 struct PoolLocations {
     int datacenter = 0, pool = 0;
     int groupsPerNode = 0;         // tensor groups of one node
+    int nodesPerGroup = 0;         // of a group that spans nodes; 0: none does
     int locations = 0, taken = 0;
 };
 
@@ -20,6 +22,7 @@ public:
     explicit LocationBook(const Workload &workload);
 
     [[nodiscard]] int capacity(int datacenter) const;   // replicas of stages
+    [[nodiscard]] bool holdsGroups(int datacenter, int pool) const;   // its nodes, alone or several together
     [[nodiscard]] std::int64_t capacity() const;        // of all datacenters
     /// Locations `replicas` replicas of each of the stages [first, first + count) in a datacenter, stage by stage.
     void location(int datacenter, int firstStage, int stages, int firstReplica, int replicas);

@@ -16,7 +16,7 @@ namespace {
 /// With several chunks a stage, dealt round and round, the last device hands on to the first.
 bool handsBack(const Plan &plan)
 {
-    return chunkPlacement(plan.schedule) == ChunkPlacement::Loop && chunksPerStage(plan) > 1;
+    return chunkPlacement(plan.schedule) == ChunkPlacement::Loop && degreesOf(plan).chunks > 1;
 }
 
 std::vector<DatacenterBlock> pinnedBlocks(const Plan &plan)
@@ -55,7 +55,7 @@ std::string missingLink(const Plan &plan, const std::vector<DatacenterBlock> &bl
 
 std::string tooFewGpus(const Workload &workload, const LocationBook &book, int data)
 {
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     const std::int64_t locations = book.capacity();
     const int groupSize = p.tensor * p.context;
     std::string text = std::to_string(p.pipeline) + " stages of " + std::to_string(data * groupSize) + " GPUs ("
@@ -103,9 +103,9 @@ Layout placePinned(const Workload &workload)
     const Plan &plan = *workload.plan;
     const LocationBook book(workload);
     const std::vector<DatacenterBlock> blocks = pinnedBlocks(plan);
-    const int most = mostHeld(book, blocks), data = plan.parallelism.data.value_or(std::min(mostReplicas(workload), most));
+    const int most = mostHeld(book, blocks), data = workload.degrees.data.value_or(std::min(mostReplicas(workload), most));
     if (data < 1 || data > most)
-        return placeNothing(workload, std::max(1, plan.parallelism.data.value_or(1)));
+        return placeNothing(workload, std::max(1, workload.degrees.data.value_or(1)));
     if (std::string why = missingLink(plan, blocks); !why.empty()) {
         Layout none = book.finish(PlacementMode::PipelineAcross, 0);
         none.unplaced = std::move(why);
@@ -125,7 +125,7 @@ Layout placeNothing(const Workload &workload, int data)
 int mostReplicas(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    return int(std::min<std::int64_t>(LocationBook(workload).capacity() / plan.parallelism.pipeline, totalMicroBatches(plan)));
+    return int(std::min<std::int64_t>(LocationBook(workload).capacity() / workload.degrees.pipeline, totalMicroBatches(plan)));
 }
 
 SearchTimes searchRoom(const Workload &workload, int data)
@@ -133,7 +133,7 @@ SearchTimes searchRoom(const Workload &workload, int data)
     const Plan &plan = *workload.plan;
     const LocationBook book(workload);
     SearchTimes room;
-    room.stages = plan.parallelism.pipeline;
+    room.stages = workload.degrees.pipeline;
     room.handsBack = handsBack(plan);
     std::unordered_map<std::string_view, int> numbers;
     const auto &datacenters = plan.cluster.datacenters;
@@ -167,7 +167,7 @@ std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
     const auto largest = std::ranges::max_element(room.holds);
     const std::vector<int> sites = count == 0 || *largest == 0 ? std::vector<int>{} : reachable(room, int(largest - room.holds.begin()));
     const int possible = pipelinesIn(room, sites);
-    const int data = plan.parallelism.data.value_or(std::min(possible, totalMicroBatches(plan)));
+    const int data = workload.degrees.data.value_or(std::min(possible, totalMicroBatches(plan)));
     std::vector<Layout> layouts;
     const auto placeIn = [&](const std::vector<int> &order) {
         LocationBook locations(workload);
@@ -200,7 +200,7 @@ std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
     if (!layouts.empty())
         return layouts;
     Layout none = LocationBook(workload).finish(PlacementMode::DataAcross, 0);
-    const int whole = stages * plan.parallelism.tensor * plan.parallelism.context;
+    const int whole = stages * workload.degrees.gpusOfStage();
     none.unplaced = std::to_string(std::max(1, data)) + (data > 1 ? " whole pipelines of " : " whole pipeline of ") + std::to_string(whole)
         + " GPUs, each in one datacenter, cannot be placed: linked datacenters hold " + std::to_string(possible);
     return {none};

@@ -3,7 +3,7 @@
 // Locations for the stages of every pipeline. Two ways across datacenters: the pipeline goes across, in contiguous blocks of
 // stages with all replicas of a stage in one datacenter (Atlas, arXiv 2411.14458: only activations cross the WAN); or
 // whole pipelines stay in a datacenter and gradients cross. Ranks fill nodes in the order tensor, context, data,
-// pipeline; a tensor group stays in one node, a replica of a stage in one pool.
+// pipeline; a tensor group stays in one node where it can, a replica of a stage in one pool.
 
 #include "core/placement/block_search.h"
 #include "core/placement/resolve.h"

@@ -84,7 +84,7 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                           std::to_string(p.tensor) + " does not divide the model's " + std::to_string(model.heads) + " attention heads",
                           "a divisor of " + std::to_string(model.heads)});
     // The embedding and the head may have a virtual stage of their own, as in Llama 3 405B.
-    if (const int virtualStages = stagesInChain(chunkPlacement(plan.schedule), p.pipeline, chunksPerStage(plan)); model.layers + 2 < virtualStages)
+    if (const int virtualStages = stagesInChain(chunkPlacement(plan.schedule), p.pipeline, degreesOf(plan).chunks); model.layers + 2 < virtualStages)
         errors.push_back({ErrorCode::BadValue, "parallelism.pipeline",
                           std::to_string(virtualStages) + " virtual stages for " + std::to_string(model.layers) + " layers",
                           "at most one virtual stage per layer, and one each for embedding and head"});
@@ -129,7 +129,7 @@ ModelSpec measuredStages(const Plan &plan)
 {
     ModelSpec model;
     model.name = "measured stages";
-    model.layers = plan.parallelism.pipeline * chunksPerStage(plan);
+    model.layers = degreesOf(plan).pipeline * degreesOf(plan).chunks;
     model.hidden = model.heads = model.kvHeads = model.headDim = model.ffn = model.vocab = 1;
     return model;
 }
@@ -161,7 +161,7 @@ double Workload::boundaryBytes(bool backward) const
 {
     if (plan->profile)
         return 1e6 * (backward ? plan->profile->gradientMb.value_or(plan->profile->activationMb) : plan->profile->activationMb);
-    return weightBytes(plan->workload.precision) * plan->workload.microBatch * plan->workload.sequenceLength * model.hidden / plan->parallelism.context;
+    return weightBytes(plan->workload.precision) * plan->workload.microBatch * plan->workload.sequenceLength * model.hidden / degrees.context;
 }
 
 ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
@@ -169,6 +169,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
     Errors errors = validatePlan(*plan);
     Workload workload;
     workload.plan = plan;
+    workload.degrees = degreesOf(*plan);
     workload.links = LinkIndex(plan->cluster);
     for (std::size_t d = 0; d < plan->cluster.datacenters.size(); ++d) {
         auto &row = workload.gpus.emplace_back();

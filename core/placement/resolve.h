@@ -7,12 +7,14 @@
 #include "core/catalogue/catalogue.h"
 #include "core/cluster/link_index.h"
 #include "core/cluster/wan.h"
+#include "core/placement/degrees.h"
 #include "core/placement/layout.h"
 
 namespace trainyard {
 
 struct Workload {
     PlanPtr plan;
+    Degrees degrees;                                  // of the plan
     ModelSpec model;
     StackSpec stack;
     std::vector<std::vector<const GpuSpec *>> gpus;   // [datacenter][pool]; owned by the catalogue or the plan

@@ -7,6 +7,7 @@
 #include "core/plan/plan_json_internal.h"
 
 #include <charconv>
+#include <span>
 
 namespace trainyard {
 

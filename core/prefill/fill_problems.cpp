@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/placement/degrees.h"
 #include "core/prefill/bubble_fill.h"
 
 #include "core/prefill/serving_plan_internal.h"
@@ -26,7 +27,7 @@ InUse gpusInUse(const Evaluation &evaluation)
 {
     InUse most;
     std::map<int, int> datacenters;
-    const int perLocation = evaluation.plan->parallelism.tensor * evaluation.plan->parallelism.context;
+    const int perLocation = degreesOf(*evaluation.plan).gpusOfStage();
     for (const PipelineClass &c : evaluation.layout.classes) {
         most.aligned = std::max(most.aligned, c.pipelines * perLocation);
         for (const StageLocation &location : c.locations)
@@ -92,7 +93,7 @@ std::optional<IdlePrompt> shortestPrompt(const Workload &workload, const Catalog
     }
     for (const PipelineClass &c : workload.layout.classes) {
         for (const StageLocation &location : c.locations) {
-            const SliceTime slice = sliceOn(workload, (*service)->model, prompt.tokens, location, fitsTensorGroup(plan));
+            const SliceTime slice = sliceOn(workload, (*service)->model, prompt.tokens, location, fitsTensorGroup(workload));
             const Nanoseconds time = fill.stages * slice.compute + (fill.stages - 1) * slice.hop + (fill.firstTokenFromDecode ? slice.kvMove : 0);
             if (time < prompt.firstToken) {
                 prompt.firstToken = time;

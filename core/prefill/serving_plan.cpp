@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prefill/serving_plan_internal.h"
 
+#include "core/placement/ranks.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace trainyard {
@@ -50,7 +53,7 @@ private:
                 m_setup.plan.windows.push_back(usable(location.windows, guard));
             windowsOf.push_back(it->second);
         }
-        const bool isInNode = fitsTensorGroup(*m_workload.plan);   // else GPUs meet over the fabric at the worst
+        const bool isInNode = fitsTensorGroup(m_workload);   // else GPUs meet over the fabric at the worst
         for (const InferenceGroup &group : m_setup.groups) {
             ServingGroup serving;
             serving.room = roomOf(m_setup.free.locations[std::size_t(group.members.front().location)]);
@@ -108,9 +111,10 @@ SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens,
     return sliceTime(gpu, served, fill.stages, tokens, isInNode ? deviceLink(gpu, network) : fabric, decode);
 }
 
-bool fitsTensorGroup(const Plan &plan)
+bool fitsTensorGroup(const Workload &workload)
 {
-    return plan.parallelism.tensor % plan.bubbleFill.stages == 0;
+    const Levels tensor = tensorLevels(workload);
+    return std::gcd(tensor.ranks, tensor.together) % workload.plan->bubbleFill.stages == 0;
 }
 
 std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests)
@@ -131,7 +135,7 @@ ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, co
 {
     const Plan &plan = *workload.plan;
     ServingSetup setup;
-    setup.free = freeWindows(timeline, workload.layout, plan.parallelism.tensor * plan.parallelism.context);
+    setup.free = freeWindows(timeline, workload.layout, workload.degrees.gpusOfStage());
     setup.groups = formGroups(setup.free, plan.bubbleFill.stages, plan.bubbleFill.chaining);
     setup.requests = arrivals(plan.bubbleFill, timeline.duration, service.trace);
     setup.arrived = requestsOfIteration(plan.bubbleFill, timeline.duration, service.trace, setup.requests.size());

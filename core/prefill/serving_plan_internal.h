@@ -29,8 +29,8 @@ struct ServingSetup {
 
 /// What a prompt asks of a GPU of the location; `isInNode`: the stages of the served model lie in one node.
 [[nodiscard]] SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens, const StageLocation &location, bool isInNode);
-/// Whether aligned groups lie in one node: each is a part of a tensor group, which does.
-[[nodiscard]] bool fitsTensorGroup(const Plan &plan);
+/// Whether aligned groups lie in one node: each is a part of what a node holds of a tensor group.
+[[nodiscard]] bool fitsTensorGroup(const Workload &workload);
 
 /// The lengths in which prompts are served: their own where they are few, else steps of equal ratio.
 [[nodiscard]] std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests);

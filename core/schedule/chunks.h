@@ -118,19 +118,5 @@ enum class OrderedBy : std::uint8_t { Shape, Times, Slices, RunTime };
 {
     return kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV;
 }
-[[nodiscard]] inline int chunksPerStage(const Plan &plan)
-{
-    return chunksPerStage(plan.schedule, plan.parallelism.virtualPipeline);
-}
-/// Chunks of a device in the program: those of its layers, or the slices of the tokens.
-[[nodiscard]] inline int programChunks(const Plan &plan)
-{
-    return chunkPlacement(plan.schedule) == ChunkPlacement::Slices ? plan.parallelism.tokenSlices : chunksPerStage(plan);
-}
-/// The stage that holds the same layers in the other copy of the model; the stage itself where there is one copy.
-[[nodiscard]] inline int mirrorStage(const Plan &plan, int stage)
-{
-    return modelCopies(plan.schedule) == 2 ? plan.parallelism.pipeline - 1 - stage : stage;
-}
 
 } // namespace trainyard

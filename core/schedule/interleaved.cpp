@@ -34,21 +34,26 @@ Expected<Program> interleaved(const ScheduleShape &shape)
         return std::unexpected(checked.error());
     const int p = shape.devices, v = shape.chunks, total = shape.microBatches * v;
     Program program{shape, ChunkPlacement::Loop, std::vector<std::vector<Op>>(static_cast<std::size_t>(p))};
-    const auto microBatch = [&](int j) { return j / (p * v) * p + j % p; };
-    const auto chunk = [&](int j) { return j % (p * v) / p; };
+    std::vector<Op> forwards, backwards;   // every stage takes them in the same two orders
+    for (int first = 0; first < shape.microBatches; first += p)
+        for (int c = 0; c < v; ++c)
+            for (int m = first; m < first + p; ++m) {
+                forwards.push_back(forward(c, m));
+                backwards.push_back(backward(v - 1 - c, m));
+            }
     std::vector<int> needed;
     for (int i = 0; i < p; ++i) {
         const int warmUp = std::min(2 * (p - 1 - i) + (v - 1) * p, total);
         needed.push_back((std::min(warmUp + 1, total) + v - 1) / v);
         std::vector<Op> &order = program.order[static_cast<std::size_t>(i)];
-        order.reserve(2 * static_cast<std::size_t>(total));
-        for (int j = 0; j < warmUp; ++j)
-            order.push_back(forward(chunk(j), microBatch(j)));
-        for (int j = 0; j < total; ++j) {
-            if (const int next = warmUp + j; next < total)
-                order.push_back(forward(chunk(next), microBatch(next)));
-            order.push_back(backward(v - 1 - chunk(j), microBatch(j)));
+        order.resize(2 * forwards.size());
+        auto out = std::copy_n(forwards.begin(), warmUp, order.begin());
+        auto next = backwards.begin();
+        for (auto made = forwards.begin() + warmUp; made != forwards.end(); ++made) {
+            *out++ = *made;
+            *out++ = *next++;
         }
+        std::copy(next, backwards.end(), out);
     }
     if (const auto checked = checkInFlight(shape, needed, "interleaved"); !checked)
         return std::unexpected(checked.error());

@@ -97,7 +97,7 @@ private:
         option.leastSeconds = b.seconds;
         option.leastUsd = b.usd;
         option.plan = pinnedPlan(m_plan, b.blocks);
-        option.sentence = "Select " + blocksText(b.blocks, m_plan.cluster) + (m_plan.parallelism.pipeline == 1 ? " stage, " : " stages, ")
+        option.sentence = "Select " + blocksText(b.blocks, m_plan.cluster) + (degreesOf(m_plan).pipeline == 1 ? " stage, " : " stages, ")
             + std::to_string(m_data) + (m_data == 1 ? " replica" : " replicas");
         option.blocks = std::move(b.blocks);
         out.options.push_back(std::move(option));
@@ -124,7 +124,7 @@ Candidates candidates(const Workload &workload, const Catalogue &catalogue, cons
     std::vector<std::array<double, 2>> usdPerGb;
     for (int link = 0; link < int(plan.cluster.wanLinks.size()); ++link)
         usdPerGb.push_back(egressUsdPerGb(plan, catalogue, link));
-    const std::vector<int> all = degrees(int(std::min(LocationBook(workload).capacity() / plan.parallelism.pipeline, fed)));
+    const std::vector<int> all = degrees(int(std::min(LocationBook(workload).capacity() / workload.degrees.pipeline, fed)));
     Candidates found;
     if (int(all.size()) > 0 && all.back() != int(all.size()))
         found.rest.push_back({0, 0});      // degrees left out may be anything

@@ -99,7 +99,7 @@ std::string remarkOn(int datacenter, const SelectionOption &best, const Selectio
     const Datacenter &site = workload.plan->cluster.datacenters[std::size_t(datacenter)];
     if (site.gpus() == 0)
         return {};
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     const SelectionOption *with = nullptr;
     for (const SelectionOption &option : selection.options)   // best first; alone it would not be added
         if (!with && option.isFeasible && option.blocks.size() > 1 && uses(option, datacenter))

@@ -42,7 +42,8 @@ bool isAnswer(const SelectionOption &option) { return option.isSimulated && opti
 /// Forwards and backwards of one pipeline.
 std::int64_t tasksOf(const Plan &plan)
 {
-    return std::int64_t(2) * plan.parallelism.pipeline * chunksPerStage(plan) * (totalMicroBatches(plan) / std::max(1, plan.parallelism.data.value_or(1)) + 1);
+    const Degrees degrees = degreesOf(plan);
+    return std::int64_t(2) * degrees.pipeline * degrees.chunks * (totalMicroBatches(plan) / std::max(1, degrees.data.value_or(1)) + 1);
 }
 
 class Selecting {
@@ -199,7 +200,7 @@ private:
     [[nodiscard]] double screenedEgress(SelectionOption &option) const
     {
         const Plan &plan = *option.plan;
-        const int context = plan.profile ? 1 : plan.parallelism.context;
+        const int context = plan.profile ? 1 : m_workload.degrees.context;
         double usd = 0;
         for (std::size_t i = 1; i < option.blocks.size(); ++i) {
             const std::string &from = plan.cluster.datacenters[std::size_t(option.blocks[i - 1].datacenter)].id;

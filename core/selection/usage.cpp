@@ -27,7 +27,7 @@ double usdPerHour(const Workload &workload, const Layout &layout, double utiliza
 std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &option)
 {
     const Cluster &cluster = workload.plan->cluster;
-    const Parallelism &p = workload.plan->parallelism;
+    const Degrees &p = workload.degrees;
     const LocationBook book(workload);
     const int stageGpus = option.data() * p.tensor * p.context;
     std::vector<LeftOut> reasons;

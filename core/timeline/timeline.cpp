@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/timeline.h"
 
-#include <array>
-
 namespace trainyard {
 
-namespace {
-
-constexpr std::array<WorkTraits, kWorkKindCount> kTraits{{
+const std::array<WorkTraits, kWorkKindCount> kWorkTraits{{
     {"forward", TimeUse::Compute, WaitsSince::End},
     {"backward", TimeUse::Compute, WaitsSince::End},
     {"input gradient", TimeUse::Compute, WaitsSince::End},
@@ -33,18 +29,6 @@ constexpr std::array<WorkTraits, kWorkKindCount> kTraits{{
     {"states to GPU", TimeUse::None, WaitsSince::End},
     {"weights to GPU", TimeUse::None, WaitsSince::End},
 }};
-
-} // namespace
-
-const WorkTraits &traitsOf(WorkKind kind)
-{
-    return kTraits[static_cast<std::size_t>(kind)];
-}
-
-bool isTrainingCompute(WorkKind kind)
-{
-    return kind <= WorkKind::ForwardBackward;
-}
 
 const TaskClass &Timeline::classOf(std::uint32_t span) const
 {

@@ -6,6 +6,7 @@
 
 #include "core/base/units.h"
 
+#include <array>
 #include <cstdint>
 
 namespace trainyard {
@@ -35,11 +36,12 @@ struct WorkTraits {
     TimeUse use;
     WaitsSince waitsSince;
 };
-[[nodiscard]] const WorkTraits &traitsOf(WorkKind kind);
+extern const std::array<WorkTraits, kWorkKindCount> kWorkTraits;
+[[nodiscard]] inline const WorkTraits &traitsOf(WorkKind kind) { return kWorkTraits[static_cast<std::size_t>(kind)]; }
 /// "forward", "gradient sync" …
 [[nodiscard]] inline const char *toString(WorkKind kind) { return traitsOf(kind).name; }
 /// Work that keeps the GPU's compute units busy for training (recompute included, prefill not).
-[[nodiscard]] bool isTrainingCompute(WorkKind kind);
+[[nodiscard]] constexpr bool isTrainingCompute(WorkKind kind) { return kind <= WorkKind::ForwardBackward; }
 
 inline constexpr std::uint32_t kNoSpan = 0xffffffffu;
 
@@ -64,6 +66,9 @@ struct MemoryChange {
     double running = 0;
     bool operator==(const MemoryChange &) const = default;
 };
+
+/// Of a curve: from then on so many bytes.
+struct MemoryStep { Nanoseconds time; std::int64_t bytes; };
 
 struct TaskClass {
     WorkKind kind = WorkKind::Forward;

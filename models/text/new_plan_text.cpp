@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/text/new_plan_text.h"
 
+#include "core/placement/degrees.h"
 #include "models/text/format.h"
 
 #include <QCoreApplication>
@@ -39,7 +40,7 @@ QString memoryText(const Evaluation &evaluation)
 
 QString trainingText(const Plan &plan)
 {
-    const Parallelism &p = plan.parallelism;
+    const Degrees p = degreesOf(plan);
     QStringList parts{tr("tensor %1").arg(p.tensor), tr("pipeline %1").arg(p.pipeline)};
     if (p.expert > 1)
         parts << tr("expert %1").arg(p.expert);

@@ -4,6 +4,7 @@
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>
+#include <QSet>
 #include <QTest>
 
 #include <map>
@@ -129,6 +130,67 @@ private slots:
             return include.contains(QLatin1String("qcustomplot.h"))
                 && source.path != QLatin1String("views/plots/qcustomplot_gateway.h");
         }));
+    }
+
+    void twoFilesSeeTheParserOfTheCommandLine()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return include.startsWith(QLatin1String("<CLI/"))
+                && source.path != QLatin1String("app/cli/parser.cpp") && source.path != QLatin1String("app/cli/main.cpp");
+        }));
+    }
+
+    void aFileReachesTheStandardHeadersItUsesWithoutThePrecompiledOnes()
+    {
+        // What a header is wanted for, by its header: a file includes it, or an own header that it includes does.
+        static const std::map<QString, QRegularExpression> uses{
+            {QStringLiteral("algorithm"), QRegularExpression(QStringLiteral("std::(ranges::(sort|stable_sort|find|find_if|any_of|all_of|none_of|m(ax|in)(_element)?|count|transform|copy|fill|lower_bound|upper_bound|reverse)|sort|clamp|m(ax|in)_element)\\b"))},
+            {QStringLiteral("array"), QRegularExpression(QStringLiteral("std::array\\b"))},
+            {QStringLiteral("cmath"), QRegularExpression(QStringLiteral("std::(sqrt|pow|log|log2|exp|ceil|floor|round|llround|lround|isfinite|hypot)\\b"))},
+            {QStringLiteral("cstdio"), QRegularExpression(QStringLiteral("std::(snprintf|printf|fopen)\\b"))},
+            {QStringLiteral("filesystem"), QRegularExpression(QStringLiteral("std::filesystem\\b"))},
+            {QStringLiteral("functional"), QRegularExpression(QStringLiteral("std::function\\b"))},
+            {QStringLiteral("limits"), QRegularExpression(QStringLiteral("std::numeric_limits\\b"))},
+            {QStringLiteral("map"), QRegularExpression(QStringLiteral("std::(multi)?map\\b"))},
+            {QStringLiteral("memory"), QRegularExpression(QStringLiteral("std::(make_)?(shared|unique)(_ptr)?\\b"))},
+            {QStringLiteral("numeric"), QRegularExpression(QStringLiteral("std::(accumulate|iota|gcd|lcm|partial_sum)\\b"))},
+            {QStringLiteral("optional"), QRegularExpression(QStringLiteral("std::(optional|nullopt)\\b"))},
+            {QStringLiteral("set"), QRegularExpression(QStringLiteral("std::(multi)?set\\b"))},
+            {QStringLiteral("span"), QRegularExpression(QStringLiteral("std::span\\b"))},
+            {QStringLiteral("stop_token"), QRegularExpression(QStringLiteral("std::stop_(token|source)\\b"))},
+            {QStringLiteral("string"), QRegularExpression(QStringLiteral("std::(to_)?string\\b"))},
+            {QStringLiteral("string_view"), QRegularExpression(QStringLiteral("std::string_view\\b"))},
+            {QStringLiteral("tuple"), QRegularExpression(QStringLiteral("std::(tuple|tie)\\b"))},
+            {QStringLiteral("variant"), QRegularExpression(QStringLiteral("std::(variant|visit|get_if)\\b"))},
+            {QStringLiteral("vector"), QRegularExpression(QStringLiteral("std::vector\\b"))}};
+        static const QRegularExpression comment(QStringLiteral("//.*"));
+        std::map<QString, const Source *> byPath;
+        for (const Source &source : m_sources)
+            byPath[source.path] = &source;
+        QStringList found;
+        int checked = 0;
+        for (const Source &source : m_sources) {
+            QSet<QString> reached;
+            QStringList open = source.includes;
+            while (!open.isEmpty()) {
+                const QString include = open.takeLast();
+                if (reached.contains(include))
+                    continue;
+                reached.insert(include);
+                if (const auto own = byPath.find(include.mid(1, include.size() - 2)); own != byPath.end())
+                    open.append(own->second->includes);
+            }
+            const QString code = QString(source.text).remove(comment);
+            for (const auto &[header, use] : uses) {
+                if (!use.match(code).hasMatch())
+                    continue;
+                ++checked;
+                if (!reached.contains(QStringLiteral("<%1>").arg(header)))
+                    found.append(QStringLiteral("%1 uses what <%2> declares").arg(source.path, header));
+            }
+        }
+        QVERIFY(checked > 500);
+        QVERIFY_NONE(found);
     }
 
     void noPublicHeaderShowsJson()

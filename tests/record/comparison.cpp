@@ -72,6 +72,12 @@ public:
         m_found.clear();
         if (before.plan != after.plan)
             m_found.push_back("the plan itself is another one");
+        if (const auto error = before.texts.find("error/0"), other = after.texts.find("error/0");
+            (error == before.texts.end()) != (other == after.texts.end())) { // all else follows
+            m_found.push_back(error == before.texts.end() ? text("error: an answer became \"", other->second, "\"")
+                                                          : text("error: \"", error->second, "\" became an answer"));
+            return std::move(m_found);
+        }
         forEachPair(before.texts, after.texts, [&](const std::string &key, const std::string *a, const std::string *b) {
             if (!a || !b || *a != *b)
                 m_found.push_back(text(key, ": \"", a ? *a : "nothing", "\" became \"", b ? *b : "nothing", "\""));

@@ -2,6 +2,7 @@
 #include "views/cluster/map_scene.h"
 
 #include "core/catalogue/catalogue.h"
+#include "core/placement/degrees.h"
 #include "models/text/format.h"
 #include "views/cluster/link_scene.h"
 
@@ -183,8 +184,8 @@ MapScene buildScene(const Plan &plan, const Evaluation *evaluation)
 {
     MapScene scene;
     scene.gpus = plan.cluster.gpus();
-    scene.stages = std::max(1, plan.parallelism.pipeline);
-    scene.tensor = std::max(1, plan.parallelism.tensor);
+    scene.stages = std::max(1, degreesOf(plan).pipeline);
+    scene.tensor = std::max(1, degreesOf(plan).tensor);
     for (const Datacenter &datacenter : plan.cluster.datacenters)
         scene.islands.push_back(buildIsland(datacenter));
     const bool matches = evaluation && evaluation->plan && evaluation->plan->cluster == plan.cluster;

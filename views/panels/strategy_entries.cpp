@@ -34,7 +34,7 @@ const NumberField kRank{QT_TR_NOOP(" of each matrix"), 1, 1e6, 0, [](const Plan 
                         [](Plan &p, double v) { p.workload.galoreRank = int(v); }};
 
 const StrategyEntry kEntries[] = {
-    {QT_TR_NOOP("Parallelism"), "tensor", QT_TR_NOOP("Tensor"), QT_TR_NOOP("GPUs of one node that share every layer's matrix products.")},
+    {QT_TR_NOOP("Parallelism"), "tensor", QT_TR_NOOP("Tensor"), QT_TR_NOOP("GPUs that share every layer's matrix products: of one node or, where nodes are smaller, of several.")},
     {nullptr, "pipeline", QT_TR_NOOP("Pipeline"), QT_TR_NOOP("Stages into which the layers are cut; micro-batches flow through them.")},
     {nullptr, "data", QT_TR_NOOP("Data"), QT_TR_NOOP("Replicas of the whole pipeline. Auto: as many as can be placed.")},
     {nullptr, "context", QT_TR_NOOP("Context"), QT_TR_NOOP("GPUs that share one long sequence.")},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/strategy_panel.h"
 
+#include "core/placement/degrees.h"
 #include "core/plan/plan_io.h"
 #include "views/panels/file_row.h"
 #include "views/panels/fill_text.h"
@@ -30,7 +31,7 @@ QString reached(const std::string &group, const Plan &plan, const Evaluation *ev
     if (!evaluation)
         return {};
     const Layout &layout = evaluation->layout;
-    if (group == "data" && !plan.parallelism.data && layout.data > 0)
+    if (group == "data" && !degreesOf(plan).data && layout.data > 0)
         return QString::number(layout.data);
     if (group == "placement" && plan.placement.mode == PlacementMode::Auto && plan.placement.stages.empty() && layout.data > 0
         && plan.cluster.datacenters.size() > 1)

@@ -46,7 +46,7 @@ Costed costed(const Plan &plan)
         qFatal("%s", toString(workload.error().front()).c_str());
     Costed result{std::move(*workload), {}, {}};
     result.work.layout = place(result.work, PlacementMode::PipelineAcross);
-    result.site = layerSite(result.work, result.work.layout.classes.front().locations.front(), result.work.layout.data);
+    result.site = layerSite(result.work, rankSet(result.work, result.work.layout.classes.front(), 0));
     result.layer = layerCost(result.work, result.site, false);
     return result;
 }

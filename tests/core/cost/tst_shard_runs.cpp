@@ -100,7 +100,7 @@ void TestShardRuns::exchangesAddUpToRunsTimesCollectives()
     const Costs costs = costed(work);
     const PipelineClass &pipelines = work.layout.classes.front();
     QCOMPARE(pipelines.microBatches, kMicroBatches);
-    const LayerSite site = layerSite(work, pipelines.locations.front(), work.layout.data);
+    const LayerSite site = layerSite(work, rankSet(work, pipelines, 0));
     for (int stage = 0; stage < kPipeline; ++stage) {
         const StageCosts &of = costs.stages.front()[std::size_t(stage)];
         double shown = of.reduce.value, expected = 0;
@@ -154,7 +154,7 @@ void TestShardRuns::exchangesFitOnTheirWay()
     Plan plan = with(with(interleaved(zero), "gradient_overlap", 1), "parameter_overlap", 1);
     plan.cluster.datacenters.front().fabricGbpsPerGpu = gbps;
     const Workload work = placed(plan);
-    const LayerSite site = layerSite(work, work.layout.classes.front().locations.front(), work.layout.data);
+    const LayerSite site = layerSite(work, rankSet(work, work.layout.classes.front(), 0));
     double exchanged = 0;
     for (int c = 0; c < kChunks; ++c) {
         const double elements = chunkParameters(work, 1, c).dense, runs = double(kMicroBatches) / kPipeline;
@@ -191,7 +191,7 @@ void TestShardRuns::deepSpeedGathersMatrixByMatrixAndOnceMoreToRecompute()
     plan = with(with(plan, "parameter_overlap", 0), "gradient_overlap", 0);
     const auto layer = [](const Plan &p) {
         const Workload work = placed(p);
-        return layerCost(work, layerSite(work, work.layout.classes.front().locations.front(), work.layout.data), false);
+        return layerCost(work, layerSite(work, rankSet(work, work.layout.classes.front(), 0)), false);
     };
     const double copies = layer(plan).forward.data.value - layer(with(plan, "rank_copy_us", 0)).forward.data.value;
     QVERIFY(std::abs(copies / (4 * 64 * 10e-6) - 1) < 1e-9);

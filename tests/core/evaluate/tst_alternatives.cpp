@@ -125,7 +125,7 @@ private slots:
         QCOMPARE(*find(back, "virtual=1")->plan, plan);
     }
 
-    void tensorParallelStaysInANodeAndDividesTheHeads()
+    void tensorParallelTakesWholeNodesAndDividesTheHeads()
     {
         Plan plan = twoDatacenters();
         for (Datacenter &d : plan.cluster.datacenters)
@@ -139,8 +139,10 @@ private slots:
         const auto oddList = strategyAlternatives(plan, builtinCatalogue(), &odd);
         QVERIFY(find(oddList, "tensor=4")->blockedBecause.find("heads") != std::string::npos);
         plan.parallelism.tensor = 2;
-        const auto nodeList = strategyAlternatives(plan, builtinCatalogue());
-        QVERIFY(find(nodeList, "tensor=8")->blockedBecause.find("node") != std::string::npos);
+        QVERIFY(find(strategyAlternatives(plan, builtinCatalogue()), "tensor=8")->plan);   // two nodes of 4
+        for (Datacenter &d : plan.cluster.datacenters)
+            d.pools.front().gpusPerNode = 3;
+        QVERIFY(find(strategyAlternatives(plan, builtinCatalogue()), "tensor=8")->blockedBecause.find("node") != std::string::npos);
     }
 
     void whatNeedsAPartnerSaysSo()

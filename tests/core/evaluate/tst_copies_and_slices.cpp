@@ -136,7 +136,7 @@ void CopiesAndSlices::slicesTakeEquallyLongAndGetShorter()
     plan.workload.globalBatch = 8;
     plan.parallelism.tokenSlices = 8;
     const Workload workload = workloadOf(plan);
-    const LayerSite site = layerSite(workload, workload.layout.classes.front().locations.front(), 1);
+    const LayerSite site = layerSite(workload, rankSet(workload, workload.layout.classes.front(), 0));
     const std::vector<int> lengths = sliceLengths(workload, site);
     QCOMPARE(lengths.size(), std::size_t(8));
     QCOMPARE(std::accumulate(lengths.begin(), lengths.end(), 0), 65536);

@@ -76,6 +76,34 @@ class TstOffloadSchedulePlans : public QObject {
     Q_OBJECT
 
 private slots:
+    /// A load is asked for before what needs it. Of groups that one recomputation needs first the later one is not asked for when
+    /// that begins, and a group comes as early as the earliest of its segments: else the load would wait for what waits for it.
+    void noLoadWaitsForWhatNeedsIt()
+    {
+        EvaluationWorkspace workspace;
+        for (const ScheduleKind schedule : {ScheduleKind::Atlas, ScheduleKind::Varuna})
+            for (const Recompute recompute : {Recompute::Selective, Recompute::Full})
+                for (const int group : {1, 2, 3})
+                    for (const double fraction : {0.1, 0.3, 0.7, 1.0})
+                        for (const int layers : {3, 5, 16})
+                            for (const ParameterOffload parameters : {ParameterOffload::None, ParameterOffload::Host}) {
+                                Plan plan = withDrives(keptUnder(schedule, recompute));
+                                plan.workload.model = "gpt-3-6.7b";
+                                plan.workload.sequenceLength = 1024;
+                                plan.workload.globalBatch = 2;
+                                plan.parallelism.tensor = 1;
+                                plan.parallelism.data = 1;
+                                plan.parallelism.pipeline = 2;
+                                plan.memory.offloadGroup = group;
+                                plan.memory.offloadFraction = fraction;
+                                plan.memory.recomputeNorms = group == 2;
+                                plan.memory.recomputeLayers = layers;
+                                plan.memory.parameterOffload = parameters;
+                                const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.offerFixes = false});
+                                QVERIFY2(evaluation.has_value(), evaluation ? "" : toString(evaluation.error().front()).c_str());
+                            }
+    }
+
     void whatLeavesIsNotOnTheGpu()
     {
         for (const ScheduleKind schedule : kSchedules)

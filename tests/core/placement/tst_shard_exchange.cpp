@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // When ZeRO-2 and ZeRO-3 exchange in a pipeline: runs counted in the programs themselves, buffers by the rule of two.
+#include "core/placement/shard_exchange.h"
+
 #include "core/catalogue/catalogue.h"
-#include "core/schedule/shard_exchange.h"
 
 #include <QtTest>
 
@@ -132,3 +133,4 @@ void TestShardExchange::onlyDeepSpeedRefuses()
 
 QTEST_APPLESS_MAIN(TestShardExchange)
 #include "tst_shard_exchange.moc"
+#include "core/placement/shard_exchange.h"

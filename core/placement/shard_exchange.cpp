@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/schedule/shard_exchange.h"
+#include "core/placement/shard_exchange.h"
 
+#include "core/placement/degrees.h"
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
@@ -17,39 +18,40 @@ constexpr int kGradientBuffers = 2, kWeightBuffers = 4;
 
 ShardExchange shardExchange(const Plan &plan, const StackSpec &stack)
 {
-    if (plan.parallelism.zeroStage < 2)
+    const Degrees degrees = degreesOf(plan);
+    if (degrees.zeroStage < 2)
         return ShardExchange::Once;
     // Where weights lie off the GPU each layer fetches its own shard anyway.
-    if (plan.parallelism.pipeline == 1 || (plan.parallelism.zeroStage >= 3 && plan.memory.parameterOffload != ParameterOffload::None))
+    if (degrees.pipeline == 1 || (degrees.zeroStage >= 3 && plan.memory.parameterOffload != ParameterOffload::None))
         return ShardExchange::InLayers;
     const bool hasRuns = plan.schedule == ScheduleKind::Interleaved || plan.schedule == ScheduleKind::BreadthFirst;
-    return hasRuns && chunksPerStage(plan) > kGradientBuffers && !stack.pipelineKeepsGathered ? ShardExchange::InRuns : ShardExchange::Once;
+    return hasRuns && degrees.chunks > kGradientBuffers && !stack.pipelineKeepsGathered ? ShardExchange::InRuns : ShardExchange::Once;
 }
 
 bool refusesSharding(const Plan &plan, const StackSpec &stack)
 {
-    return stack.refusesShardedPipelines && !plan.profile && plan.parallelism.pipeline > 1 && plan.parallelism.zeroStage >= 2;
+    return stack.refusesShardedPipelines && !plan.profile && degreesOf(plan).pipeline > 1 && degreesOf(plan).zeroStage >= 2;
 }
 
 int chunksWithWholeGradients(const Plan &plan, const StackSpec &stack)
 {
     const ShardExchange exchange = shardExchange(plan, stack);
-    if (plan.parallelism.zeroStage < 2 || exchange == ShardExchange::InLayers)
+    if (degreesOf(plan).zeroStage < 2 || exchange == ShardExchange::InLayers)
         return 0;
-    return exchange == ShardExchange::InRuns ? kGradientBuffers : chunksPerStage(plan);
+    return exchange == ShardExchange::InRuns ? kGradientBuffers : degreesOf(plan).chunks;
 }
 
 int chunksWithWholeWeights(const Plan &plan, const StackSpec &stack)
 {
     const ShardExchange exchange = shardExchange(plan, stack);
-    if (plan.parallelism.zeroStage < 3 || exchange == ShardExchange::InLayers)
+    if (degreesOf(plan).zeroStage < 3 || exchange == ShardExchange::InLayers)
         return 0;
-    return exchange == ShardExchange::InRuns ? std::min(kWeightBuffers, chunksPerStage(plan)) : chunksPerStage(plan);
+    return exchange == ShardExchange::InRuns ? std::min(kWeightBuffers, degreesOf(plan).chunks) : degreesOf(plan).chunks;
 }
 
 ChunkRuns expectedRuns(const Plan &plan, int microBatches)
 {
-    const int runs = plan.schedule == ScheduleKind::BreadthFirst ? 1 : (microBatches + plan.parallelism.pipeline - 1) / plan.parallelism.pipeline;
+    const int runs = plan.schedule == ScheduleKind::BreadthFirst ? 1 : (microBatches + degreesOf(plan).pipeline - 1) / degreesOf(plan).pipeline;
     return {runs, runs};
 }
 

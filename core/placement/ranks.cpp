@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/placement/ranks.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+/// First GPU in its pool of one pipeline's stage, and how many it has; negative where the layout does not say.
+struct Position { int first = -1, gpus = 0; };
+
+Position positionOf(const Layout &layout, int stage, int pipeline)
+{
+    for (const GpuRun &run : layout.runs) {
+        if (run.stage != stage || pipeline < run.firstPipeline || pipeline >= run.firstPipeline + run.pipelines)
+            continue;
+        const int each = run.gpus / run.pipelines;
+        return {run.firstGpu + (pipeline - run.firstPipeline) * each, each};
+    }
+    return {};
+}
+
+/// Whether every pipeline of the class has both stages on GPUs that reach each other without the fabric; else the
+/// slowest crosses it. Pipelines repeat their places after one domain of GPUs.
+bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int from, int to, int domain)
+{
+    for (int i = 0; i < std::min(pipelines.pipelines, domain); ++i) {
+        const Position a = positionOf(layout, from, pipelines.firstPipeline + i), b = positionOf(layout, to, pipelines.firstPipeline + i);
+        if (a.first < 0 || b.first < 0 || a.first / domain != (a.first + a.gpus - 1) / domain || a.first / domain != b.first / domain
+            || b.first / domain != (b.first + b.gpus - 1) / domain)
+            return false;
+    }
+    return true;
+}
+
+int domainOf(const Workload &workload, StageLocation location)
+{
+    const GpuSpec &gpu = workload.gpu(location);
+    return std::max(workload.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
+}
+
+/// Counts the replicas of the stage in the set's datacenter: the group that reduces without the WAN.
+void addReplicasHere(RankSet &ranks, const Workload &workload)
+{
+    const int mirror = workload.degrees.mirrorOf(ranks.stage);
+    const auto count = [&](const PipelineClass &other, int holder) {
+        const StageLocation there = other.locations[std::size_t(holder)];
+        if (there.datacenter != ranks.at.datacenter)
+            return;
+        ranks.replicasHere += other.pipelines;
+        if (there.pool != ranks.at.pool)
+            ranks.reduceDomain = std::min(ranks.reduceDomain, domainOf(workload, there));
+    };
+    for (const PipelineClass &other : workload.layout.classes) {
+        count(other, ranks.stage);
+        if (mirror != ranks.stage)
+            count(other, mirror);
+    }
+}
+
+} // namespace
+
+Levels RankSet::levels(GroupKind kind) const
+{
+    const auto inside = [](int ofDomain, int ranks, int stride) { return Levels{ranks, std::clamp(ofDomain / std::max(1, stride), 1, std::max(1, ranks))}; };
+    const auto group = [&](int ranks, int stride) { return inside(domain, ranks, stride); };
+    const Degrees &d = degrees;
+    switch (kind) {
+    case GroupKind::Tensor: return group(d.tensor, 1);
+    case GroupKind::Context: return group(d.context, d.tensor);
+    case GroupKind::Expert: return group(d.expert, d.expertTensor > 1 ? d.expertTensor : d.tensor > 1 && !d.isSequenceParallel ? d.tensor : 1);
+    case GroupKind::ExpertTensor: return group(d.expertTensor, 1);
+    case GroupKind::Data: return inside(reduceDomain, replicasHere * d.context, d.tensor);
+    case GroupKind::ExpertData:    // the ranks of all replicas hold each expert once for every group of experts, that far apart
+        return inside(reduceDomain, std::max(1, replicasHere * d.gpusOfStage() / d.expertRanks()), d.expertRanks());
+    }
+    return {};
+}
+
+RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int stage)
+{
+    const StageLocation at = pipelines.locations[std::size_t(stage)];
+    const int domain = domainOf(workload, at);
+    RankSet ranks{at, stage, pipelines.firstPipeline, pipelines.pipelines, 0, domain, domain, workload.plan->workload.microBatch, pipelines.microBatches, workload.degrees};
+    addReplicasHere(ranks, workload);
+    return ranks;
+}
+
+std::vector<RankSet> unlikeSets(const Workload &workload, int stage)
+{
+    std::vector<RankSet> sets;
+    for (const PipelineClass &pipelines : workload.layout.classes) {
+        const auto isLike = [&](const RankSet &known) { return areAlike(workload, known.at, pipelines.locations[std::size_t(stage)]); };
+        if (std::ranges::none_of(sets, isLike))
+            sets.push_back(rankSet(workload, pipelines, stage));
+    }
+    return sets;
+}
+
+bool areAlike(const Workload &workload, StageLocation a, StageLocation b)
+{
+    const Pool &x = workload.pool(a), &y = workload.pool(b);
+    return a == b || (&workload.gpu(a) == &workload.gpu(b) && x.gpusPerNode == y.gpusPerNode && x.host == y.host && x.ssd == y.ssd);
+}
+
+Levels tensorLevels(const Workload &workload)
+{
+    Levels levels{workload.degrees.tensor, workload.degrees.tensor};
+    for (const GpuRun &run : workload.layout.runs)
+        levels.together = std::min(levels.together, domainOf(workload, {run.datacenter, run.pool}));
+    return levels;
+}
+
+std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
+{
+    const Degrees &d = workload.degrees;
+    const int mirror = d.mirrorOf(stage);
+    std::vector<ReplicaSite> sites;
+    struct PoolRanks { StageLocation location; int ranks; };   // classes share the nodes of a pool, so nodes are counted by pool
+    std::vector<PoolRanks> pools;
+    const auto count = [&](const PipelineClass &c, int holder) {
+        const StageLocation location = c.locations[std::size_t(holder)];
+        auto pool = std::ranges::find(pools, location, &PoolRanks::location);
+        if (pool == pools.end())
+            pool = pools.insert(pools.end(), {location, 0});
+        pool->ranks += c.pipelines * d.context;
+    };
+    for (const PipelineClass &c : workload.layout.classes) {
+        count(c, stage);
+        if (mirror != stage)
+            count(c, mirror);
+    }
+    for (const PoolRanks &pool : pools) {
+        auto site = std::ranges::find(sites, pool.location.datacenter, &ReplicaSite::datacenter);
+        if (site == sites.end())
+            site = sites.insert(sites.end(), {pool.location.datacenter, pool.location, 0, 0});
+        const int gpus = workload.pool(pool.location).gpusPerNode, perNode = std::max(1, gpus / d.tensor);
+        site->ranks += pool.ranks;
+        site->nodes += (pool.ranks + perNode - 1) / perNode * std::max(1, d.tensor / gpus);
+    }
+    std::ranges::sort(sites, {}, &ReplicaSite::datacenter);
+    return sites;
+}
+
+int stateShards(const Workload &workload, int stage)
+{
+    const std::vector<ReplicaSite> sites = replicaSites(workload, stage);
+    if (sites.size() < 2)
+        return workload.layout.data * workload.degrees.copies * workload.degrees.context;
+    return std::ranges::min(sites, {}, &ReplicaSite::ranks).ranks;
+}
+
+Reach reachBetween(const Workload &workload, const PipelineClass &pipelines, int from, int to)
+{
+    const StageLocation a = pipelines.locations[std::size_t(from)], b = pipelines.locations[std::size_t(to)];
+    if (a.datacenter != b.datacenter)
+        return Reach::Wan;
+    return a == b && staysInDomain(workload.layout, pipelines, from, to, domainOf(workload, a)) ? Reach::Node : Reach::Fabric;
+}
+
+double groupsPerNode(const Workload &workload, StageLocation location)
+{
+    const int gpus = workload.pool(location).gpusPerNode, tensor = workload.degrees.tensor;
+    return gpus < tensor ? double(gpus) / tensor : std::min(gpus / tensor, workload.layout.data * workload.degrees.context);
+}
+
+int pipelinesPerNode(const Workload &workload, StageLocation location)
+{
+    return std::max(1, int(groupsPerNode(workload, location)) / workload.degrees.context);
+}
+
+} // namespace trainyard

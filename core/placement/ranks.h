@@ -1,0 +1,63 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Equal ranks are one set: the replicas of a stage on hardware that nothing tells apart. What is per rank is asked of its set,
+// so that the fullest and the slowest set decide, and what its communication groups cost of their levels: inside one NVLink
+// domain, inside the fabric of a datacenter, across datacenters. Ranks fill nodes in the order tensor, context, data.
+
+#include "core/catalogue/evidence.h"
+#include "core/placement/resolve.h"
+
+namespace trainyard {
+
+enum class GroupKind : std::uint8_t { Tensor, Context, Expert, ExpertTensor, Data, ExpertData };
+
+/// A group's ranks in one datacenter: `together` of them reach each other without the fabric, so do as many others, and so on.
+struct Levels { int ranks = 1, together = 1; };
+
+struct RankSet {
+    StageLocation at;
+    int stage = 0;
+    int firstReplica = 0, replicas = 1;
+    int replicasHere = 1;          // of the stage's layers in this datacenter, those of other sets too: they reduce without the WAN
+    int domain = 1;                // consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
+    int reduceDomain = 1;          // the smallest of those sets: one collective takes as long for all
+    int microBatch = 1, microBatches = 1;
+    Degrees degrees;
+
+    /// Of the group of this kind that a rank of the set is in. Data: in its own datacenter, over context ranks too.
+    [[nodiscard]] Levels levels(GroupKind kind) const;
+};
+
+/// One stage of one class of pipelines.
+[[nodiscard]] RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int stage);
+/// Of the stage's sets one of each kind of hardware: GPU, node size, host and drives.
+[[nodiscard]] std::vector<RankSet> unlikeSets(const Workload &workload, int stage);
+/// Whether nothing that work, memory or communication sees tells one location from the other; the price may.
+[[nodiscard]] bool areAlike(const Workload &workload, StageLocation a, StageLocation b);
+
+/// Of the layout's tensor groups the one that is apart most.
+[[nodiscard]] Levels tensorLevels(const Workload &workload);
+
+/// The highest level of a data-parallel group: its ranks in one datacenter.
+struct ReplicaSite {
+    int datacenter = 0;
+    StageLocation location;        // of one of its replicas
+    int nodes = 0;                 // that hold replicas of the stage
+    int ranks = 0;                 // replicas, times context ranks
+    bool operator==(const ReplicaSite &) const = default;
+};
+
+/// In the order of the datacenters. Two stages that hold copies of the same layers count together.
+[[nodiscard]] std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage);
+/// Ranks that share one set of states of a stage under ZeRO: those of one datacenter, the smallest that holds any.
+[[nodiscard]] int stateShards(const Workload &workload, int stage);
+
+/// What two stages of a pipeline send over, in the class's pipeline that has it farthest. Node: also a rack of NVLink.
+[[nodiscard]] Reach reachBetween(const Workload &workload, const PipelineClass &pipelines, int from, int to);
+
+/// Tensor groups of one node of the location that send at the same time; a part of one that spans nodes.
+[[nodiscard]] double groupsPerNode(const Workload &workload, StageLocation location);
+/// Pipelines whose stages of this location share a node, and with it its node pairs.
+[[nodiscard]] int pipelinesPerNode(const Workload &workload, StageLocation location);
+
+} // namespace trainyard
