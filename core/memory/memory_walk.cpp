@@ -128,18 +128,25 @@ public:
     {
         const auto add = [&](auto isOne) {
             for (const Track &track : timeline.tracks)
-                if (track.pipelineClass == pipelineClass && track.stage == stage && track.first < track.last && isOne(track))
+                if (track.pipelineClass == pipelineClass && track.stage == stage && isOne(track) && track.first < track.last)
                     m_rows.push_back({track.first, track.last, false, timeline.start[track.first]});
         };
-        add([](const Track &track) { return track.stream == Stream::Store; });
+        add([&](const Track &track) {
+            m_mayLeave |= track.stream == Stream::Store;
+            return track.stream == Stream::Store;
+        });
         add([](const Track &track) { return track.stream == Stream::Load; });
         add([&](const Track &track) { return isOfOthers(track); });
         add([](const Track &track) { return track.stream == Stream::Compute; });
     }
 
     [[nodiscard]] std::size_t size() const { return m_rows.size(); }
-    /// The spans of the one row, if there is one.
-    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> only() const { return m_rows.size() == 1 ? std::pair(m_rows.front().span, m_rows.front().last) : std::pair(0u, 0u); }
+    /// The spans of the one row, if there is one and the stage has no queues of moves, which may be empty where all that leaves
+    /// is thrown away.
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> only() const
+    {
+        return m_rows.size() == 1 && !m_mayLeave ? std::pair(m_rows.front().span, m_rows.front().last) : std::pair(0u, 0u);
+    }
 
     /// Calls start(span) and end(span) until one of them returns false.
     template <class Start, class End>
@@ -184,6 +191,7 @@ private:
 
     const Timeline &m_timeline;
     std::vector<Row> m_rows;
+    bool m_mayLeave = false;
 };
 
 /// Loads and stores in vain leave everything as it is.

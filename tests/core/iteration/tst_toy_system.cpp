@@ -62,7 +62,7 @@ IterationCosts costsOf(int devices, int microBatches, Times times)
     IterationCosts costs = even(program(ScheduleKind::OneFOneB, devices, microBatches), times);
     ChunkMemory chunk;
     chunk.kept = chunk.whole = kKept;
-    costs.classes.front().memory.assign(static_cast<std::size_t>(devices), std::make_shared<const OpMemory>(std::vector{chunk}, nullptr, false));
+    costs.classes.front().memory.assign(static_cast<std::size_t>(devices), std::make_shared<const OpMemory>(std::vector{chunk}, nullptr, OpMemory::Program{}));
     return costs;
 }
 
@@ -116,17 +116,17 @@ private slots:
         QCOMPARE(runWith(costs, kWaitedFor).duration, Nanoseconds{40});
     }
 
-    // Activations of 100 from 10 to 30, a sample of 7 and its buffer of 3 from 10 to 20.
+    // Activations of 100 from the start of the forward to 30, a sample of 7 and its buffer of 3 from 10 to 20.
     void itsMemoryIsPartOfItsStages()
     {
         const IterationCosts costs = costsOf(1, 1, {10, 20, 0});
         const Timeline timeline = runWith(costs, kBeside);
         const LiveOverTime live = liveOverTime(timeline, 0, 0, true);
         QCOMPARE(live.peak, kKept + kSample + kStaging);
-        std::vector<std::pair<Nanoseconds, double>> steps;
-        for (const LiveOverTime::Step &step : live.steps)
-            steps.emplace_back(step.time, step.gpu);
-        QCOMPARE(steps, (std::vector<std::pair<Nanoseconds, double>>{{0, 0}, {10, kKept + kSample + kStaging}, {20, kKept}, {30, 0}}));
+        std::vector<std::pair<Nanoseconds, std::int64_t>> steps;
+        for (const MemoryStep &step : live.gpu)
+            steps.emplace_back(step.time, step.bytes);
+        QCOMPARE(steps, (std::vector<std::pair<Nanoseconds, std::int64_t>>{{0, 100}, {10, 110}, {20, 100}, {30, 0}}));
         QCOMPARE(fullestMoment(live, timeline, 0, 0, *costs.classes.front().memory.front()).total(), live.peak);
     }
 
@@ -139,7 +139,7 @@ private slots:
         for (int stage = 0; stage < p; ++stage) {
             const LiveOverTime live = liveOverTime(timeline, 0, stage, true);
             QCOMPARE(live.peak, std::min(m, p - stage) * kKept + kSample + kStaging);
-            QCOMPARE(live.steps.back().gpu, 0.0);
+            QCOMPARE(live.gpu.back().bytes, std::int64_t{0});
         }
     }
 

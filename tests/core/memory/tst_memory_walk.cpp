@@ -4,6 +4,7 @@
 #include "core/memory/memory_walk.h"
 #include "tests/core/offload/pipeline_case.h"
 
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -60,7 +61,7 @@ IterationCosts anyCosts(std::mt19937 &random, Program program, bool isRecomputin
         std::vector<ChunkMemory> chunks;
         for (int c = 0; c < program.shape.chunks; ++c)
             chunks.push_back(anyChunk(random));
-        pipeline.memory.push_back(std::make_shared<const OpMemory>(std::move(chunks), nullptr, splitsBackward(program)));
+        pipeline.memory.push_back(std::make_shared<const OpMemory>(std::move(chunks), nullptr, OpMemory::Program{splitsBackward(program), hasKind(program, OpKind::PairedForward)}));
     }
     pipeline.syncAndStep.resize(std::size_t(program.shape.devices));
     pipeline.program = std::move(program);
@@ -132,16 +133,14 @@ double gpuAt(const Timeline &timeline, int pipelineClass, int stage, Nanoseconds
     return sum;
 }
 
-/// After everything at that instant.
-double stepAt(const LiveOverTime &live, Nanoseconds time)
-{
-    const auto after = std::ranges::upper_bound(live.steps, time, {}, &LiveOverTime::Step::time);
-    return std::prev(after)->gpu;
-}
-
 bool isNear(double a, double b)
 {
     return std::abs(a - b) <= 1e-9 * std::max({1.0, std::abs(a), std::abs(b)});
+}
+
+bool isRounded(std::int64_t whole, double bytes)
+{
+    return std::abs(double(whole) - bytes) < 0.5 + 1e-6;
 }
 
 /// What belongs to a micro-batch of a virtual stage, in order of start.
@@ -199,7 +198,7 @@ private slots:
                         chunk.ends = 10;
                         chunk.forward.logits = 3;
                         chunk.backward.gradients = chunk.sparedBackward.gradients = 7;
-                        const OpMemory memory({chunk}, nullptr, false);
+                        const OpMemory memory({chunk}, nullptr, {});
                         const int kept = schedule == ScheduleKind::GPipe ? m : std::min(m, p - stage);
                         QCOMPARE(liveInOrder(*makeProgram(schedule, {p, m, 1, {}}), stage, memory, false).peak, kept * 110.0 + 7);
                     }
@@ -221,7 +220,7 @@ private slots:
                     double highest = 0;
                     for (const Nanoseconds instant : instants) {
                         const double sum = gpuAt(run.timeline, member, stage, instant);
-                        QVERIFY(isNear(stepAt(live, instant), sum));
+                        QVERIFY(isRounded(bytesAt(live.gpu, instant), sum));
                         highest = std::max(highest, sum);
                     }
                     QVERIFY(live.peak >= highest - 1e-6);
@@ -260,7 +259,7 @@ private slots:
                 std::map<int, double> held;
                 for (const auto &[at, by] : changes) {
                     held[at.first] += by;
-                    QVERIFY(isNear(stepAt(run.live.front()[std::size_t(at.first)], at.second), held[at.first]));
+                    QVERIFY(isRounded(bytesAt(run.live.front()[std::size_t(at.first)].gpu, at.second), held[at.first]));
                 }
             }
         QVERIFY(away > 1000);
@@ -327,13 +326,47 @@ private slots:
         });
     }
 
+    // Two modules of 100, thrown away after their forwards, made anew one after the other before their backwards; none is stored.
+    // On the GPU one at a time, if everything had stayed both.
+    void whatIsThrownAwayCountsWhereEverythingStays()
+    {
+        PipelineCase c;
+        c.schedule = ScheduleKind::OneFOneB;
+        c.devices = c.microBatches = 1;
+        c.modules = 2;
+        c.leaving = 0;
+        c.recomputes = true;
+        IterationCosts costs;
+        costs.isRecomputing = true;
+        PipelineCosts &pipeline = costs.classes.emplace_back(pipelineOf(c));
+        for (std::vector<Op> &order : pipeline.program.order)
+            for (Op &op : order)
+                op.recomputes = op.kind == OpKind::Backward;   // though it directly follows its forward
+        StageOffload offload;
+        offload.chunks = {{{0, 0, 100, false, true, false}, {0, 0, 100, false, true, false}}};
+        ChunkMemory chunk;
+        chunk.kept = chunk.whole = 200;
+        pipeline.memory = {std::make_shared<const OpMemory>(std::vector{chunk}, &offload, OpMemory::Program{})};
+        const Timeline timeline = timelineOf(costs);
+        const LiveOverTime live = liveOverTime(timeline, 0, 0, true);
+        QCOMPARE(live.peak, 100.0);
+        QCOMPARE(live.peakWhole, 200.0);
+        QCOMPARE(live.use.written, 0.0);
+        const Nanoseconds turn = 2 * c.forward;       // both forwards have ended, and the second module is made anew
+        QCOMPARE(bytesAt(live.gpu, turn - 1), std::int64_t{0});
+        QCOMPARE(bytesAt(live.whole, turn - 1), std::int64_t{100});
+        QCOMPARE(bytesAt(live.gpu, turn), std::int64_t{100});
+        QCOMPARE(bytesAt(live.whole, turn), std::int64_t{200});
+        QCOMPARE(live.whole.back().bytes, std::int64_t{0});
+    }
+
     // Steps are asked for or not: the figures are the same.
     void aCurveChangesNoFigure()
     {
         forEachOffloading([](const PipelineCase &c, const PipelineRun &run) {
             for (int stage = 0; stage < c.devices; ++stage) {
                 const LiveOverTime &with = run.live.front()[std::size_t(stage)], without = liveOverTime(run.timeline, 0, stage, false);
-                QVERIFY(without.steps.empty() && !with.steps.empty());
+                QVERIFY(without.gpu.empty() && !with.gpu.empty());
                 QCOMPARE(without.peak, with.peak);
                 QCOMPARE(without.peakWhole, with.peakWhole);
                 QCOMPARE(without.mostAway, with.mostAway);

@@ -6,6 +6,7 @@
 #include "core/iteration/pipeline_graph.h"
 #include "core/memory/memory_walk.h"
 #include "core/timeline/simulator.h"
+#include "tests/core/offload/curves.h"
 
 #include <QTest>
 
@@ -64,7 +65,7 @@ inline std::shared_ptr<const OpMemory> memoryOf(const PipelineCase &c, const Pro
     chunk.atLayers.recomputed = c.recomputes ? chunk.whole / c.modules : 0;
     chunk.backward = chunk.atLayers;
     const StageOffload bytes = bytesOf(c);
-    return std::make_shared<const OpMemory>(std::vector(std::size_t(c.chunks), chunk), &bytes, splitsBackward(program));
+    return std::make_shared<const OpMemory>(std::vector(std::size_t(c.chunks), chunk), &bytes, OpMemory::Program{splitsBackward(program), hasKind(program, OpKind::PairedForward)});
 }
 
 inline PipelineCosts pipelineOf(const PipelineCase &c)

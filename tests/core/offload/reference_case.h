@@ -7,6 +7,7 @@
 #include "core/memory/memory_walk.h"
 #include "core/offload/amount.h"
 #include "core/timeline/simulator.h"
+#include "tests/core/offload/curves.h"
 
 #include <QTest>
 
@@ -69,7 +70,7 @@ inline IterationCosts costsOf(const Case &c, std::size_t firstKept, StageOffload
     for (const SegmentBytes &segment : kept)
         chunk.kept += segment.offloaded + segment.resident;
     chunk.whole = chunk.kept;
-    pipeline.memory = {std::make_shared<const OpMemory>(std::vector{chunk}, &bytes, false)};
+    pipeline.memory = {std::make_shared<const OpMemory>(std::vector{chunk}, &bytes, OpMemory::Program{})};
     return costs;
 }
 

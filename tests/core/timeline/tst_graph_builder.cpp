@@ -4,6 +4,8 @@
 #include "core/timeline/event_loop.h"
 #include "tests/core/timeline/tasks.h"
 
+#include <bit>
+#include <cmath>
 #include <set>
 #include <utility>
 

@@ -2,8 +2,7 @@
 // Policies that no schedule has: whatever decides is asked when its resource is free, sees what has arrived, and is obeyed.
 #include "tests/core/timeline/tasks.h"
 
-#include <numeric>
-#include <utility>
+#include <functional>
 
 using namespace tasks;
 
