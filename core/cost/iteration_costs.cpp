@@ -198,6 +198,26 @@ Expected<void> checkLength(const Workload &workload, const Costs &costs)
     return length.check();
 }
 
+ExposedSeconds exposed(const OpSplit &split)
+{
+    return {split.tensor.value, split.context.value, split.expert.value, split.data.value, split.offload.value};
+}
+
+/// Tells every operation what it exchanges inside.
+void tellExposed(Costs &costs)
+{
+    for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
+        PipelineCosts &pipelines = costs.iteration.classes[c];
+        for (const StageCosts &stage : costs.stages[c])
+            for (const ChunkCost &chunk : stage.chunks) {
+                pipelines.exposed.push_back({exposed(chunk.forward), exposed(chunk.inputGrad), exposed(chunk.weightGrad), exposed(chunk.recompute)});
+                for (const ChunkCost &backward : stage.chunks)
+                    if (!pipelines.pairs.empty())
+                        pipelines.pairedExpert.push_back(together(chunk.forward, backward.inputGrad + backward.weightGrad).expert.value);
+            }
+    }
+}
+
 /// Tells every operation what it does to its GPU's memory. A profile has none.
 void countMemory(const Workload &workload, Costs &costs)
 {
@@ -314,6 +334,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
     planOffload(workload, coster, costs, stop);    // which runs the iteration
+    tellExposed(costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());

@@ -72,11 +72,12 @@ std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, 
         pools.push_back(location);
     }
     std::vector<EvidenceKey> keys;
+    const bool gathersWeights = degreesOf(plan).zeroStage >= 3;
     for (const StageLocation &location : pools) {
         const Pool &pool = plan.cluster.datacenters[std::size_t(location.datacenter)].pools[std::size_t(location.pool)];
         const GpuSpec *const gpu = gpuOf(pool, catalogue);
         EvidenceKey key{plan.stack.name, pool.inlineGpu ? std::string() : pool.gpu, gpu ? gpu->architecture : std::string(),
-                        precisionBits(plan.workload.precision), model.isMoe(), reach, degreesOf(plan).zeroStage >= 3};
+                        precisionBits(plan.workload.precision), model.isMoe(), reach, gathersWeights};
         if (std::ranges::find(keys, key) == keys.end())
             keys.push_back(std::move(key));
     }

@@ -124,12 +124,13 @@ private:
     {
         if (m_plan.profile)
             return;
-        for (int tensor = degreesOf(m_plan).tensor / 2; tensor >= 1; tensor /= 2) {
+        const int now = degreesOf(m_plan).tensor;
+        for (int tensor = now / 2; tensor >= 1; tensor /= 2) {
             const auto fills = [tensor](const Pool &pool) { return pool.gpusPerNode % tensor == 0; };
             const auto &datacenters = m_plan.cluster.datacenters;
             if (std::ranges::all_of(m_group.datacenters, [&](int d) { return std::ranges::all_of(datacenters[std::size_t(d)].pools, fills); })) {
                 if (!std::ranges::all_of(m_group.datacenters, [&](int d) {
-                        return std::ranges::all_of(datacenters[std::size_t(d)].pools, [&](const Pool &p) { return p.gpusPerNode % degreesOf(m_plan).tensor == 0; });
+                        return std::ranges::all_of(datacenters[std::size_t(d)].pools, [now](const Pool &p) { return p.gpusPerNode % now == 0; });
                     }))
                     add("Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; });
                 return;

@@ -11,31 +11,16 @@ namespace trainyard {
 
 namespace {
 
-/// Communication inside the operations of one stage over the iteration, taken out of its compute spans. Recomputation
-/// counts where the program has it: a last stage may be spared.
-OpSplit insideOperations(const StageCosts &stage, const PipelineCosts &pipeline, std::size_t device)
+/// Communication inside the operations of one stage over the iteration, taken out of its compute spans.
+ExposedSeconds insideOperations(const Timeline &timeline, const Track &track, std::vector<std::uint32_t> &count)
 {
-    const std::size_t chunks = stage.chunks.size();
-    std::vector<int> passes(chunks), recompute(chunks), pairs(chunks * chunks);   // pairs: [forward's chunk * chunks + backward's]
-    const Op *paired = nullptr;
-    for (const Op &op : pipeline.program.order[device]) {
-        const auto c = std::size_t(op.chunk);
-        passes[c] += makesGradient(op.kind);
-        recompute[c] += op.kind == OpKind::Recompute || (op.recomputes && makesGradient(op.kind));
-        if (paired)
-            ++pairs[std::size_t(paired->chunk) * chunks + c];
-        paired = op.kind == OpKind::PairedForward ? &op : nullptr;
-    }
-    OpSplit sum;
-    for (std::size_t c = 0; c < chunks; ++c) {
-        const ChunkCost &chunk = stage.chunks[c];
-        sum += (chunk.forward + chunk.inputGrad + chunk.weightGrad) * passes[c];
-        sum += chunk.recompute * recompute[c];
-        for (std::size_t b = 0; b < chunks; ++b) {   // what a pair hides is expert traffic alone
-            const OpSplit backward = stage.chunks[b].inputGrad + stage.chunks[b].weightGrad;
-            sum.expert += (together(chunk.forward, backward).expert - chunk.forward.expert - backward.expert) * pairs[c * chunks + b];
-        }
-    }
+    count.assign(timeline.classes.size(), 0);
+    for (std::uint32_t span = track.first; span < track.last; ++span)
+        ++count[timeline.taskClass[span]];
+    ExposedSeconds sum;
+    for (std::size_t c = 0; c < count.size(); ++c)
+        if (count[c] > 0)
+            sum += timeline.classes[c].exposed * count[c];
     return sum;
 }
 
@@ -48,30 +33,30 @@ struct StageSeconds {
     double computeShare = 1;       // of its spans of forward, backward and recompute
 };
 
-std::vector<StageSeconds> secondsOfStages(const Costs &costs, const Timeline &timeline)
+std::vector<StageSeconds> secondsOfStages(const Timeline &timeline)
 {
     const std::vector<StageTime> times = stageTimes(timeline);
     std::vector<StageSeconds> stages;
+    std::vector<std::uint32_t> count;
     std::size_t next = 0;
     for (const Track &track : timeline.tracks) {
         if (track.stream != Stream::Compute)
             continue;
         const StageTime &time = times[next++];
-        const auto c = std::size_t(track.pipelineClass), s = std::size_t(track.stage);
-        const OpSplit inside = insideOperations(costs.stages[c][s], costs.iteration.classes[c], s);
+        const ExposedSeconds inside = insideOperations(timeline, track, count);
         StageSeconds stage{track.pipelineClass, {}};
         Breakdown &b = stage.spent;
-        b.tensorParallel = inside.tensor.value;
-        b.contextParallel = inside.context.value;
-        b.expertParallel = inside.expert.value;
-        b.compute = toSeconds(time.compute).value - (inside.total() - inside.compute).value;
+        b.tensorParallel = inside.tensor;
+        b.contextParallel = inside.context;
+        b.expertParallel = inside.expert;
+        b.compute = toSeconds(time.compute).value - inside.total();
         b.bubble = toSeconds(time.bubble).value;
         b.wan = toSeconds(time.wan).value;
         b.pipeline = toSeconds(time.pipeline).value;
-        b.dataParallelInSpans = inside.data.value;
-        b.dataParallel = toSeconds(time.reduce).value + inside.data.value;
-        b.offloadStallInSpans = inside.offload.value;
-        b.offloadStall = toSeconds(time.offload).value + inside.offload.value;
+        b.dataParallelInSpans = inside.data;
+        b.dataParallel = toSeconds(time.reduce).value + inside.data;
+        b.offloadStallInSpans = inside.copies;
+        b.offloadStall = toSeconds(time.offload).value + inside.copies;
         b.optimizer = toSeconds(time.optimizer).value;
         b.overhead = toSeconds(time.overhead).value;
         stage.stage = track.stage;
@@ -189,7 +174,7 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     addRates(metrics, workload, costs, iteration);
     addWanMetrics(metrics, workload, costs, timeline);
 
-    const std::vector<StageSeconds> stages = secondsOfStages(costs, timeline);
+    const std::vector<StageSeconds> stages = secondsOfStages(timeline);
     metrics.breakdown = meanOf(stages, slowestClass(timeline));
     metrics.bubbleFraction = metrics.breakdown->bubble / iteration;
     const double gpusOfStage = double(workload.degrees.tensor) * workload.degrees.context;

@@ -66,6 +66,7 @@ void Operations::times(ClassTable &table)
     for (std::size_t slot = 0; slot < m_.pipeline.ops.size(); ++slot)
         for (std::uint32_t work = 0; work < kOpWorks; ++work) {
             const std::uint32_t made = table.add(kindOf(kOpOf[work]), durationOf(m_.pipeline.ops[slot], kOpOf[work]));
+            table.about[made].exposed = exposedIn(slot, kOpOf[work]);
             if (!m_.pipeline.memory.empty()) {
                 const OpMemory &memory = *m_.pipeline.memory[slot / static_cast<std::size_t>(m_.chunks)];
                 memory.tell(table.about[made], memory.op(static_cast<int>(slot) % m_.chunks, static_cast<OpWork>(work)));
@@ -81,6 +82,17 @@ void Operations::times(ClassTable &table)
             m_lag.push_back(table.addLag(boundary.isWan ? 0 : time));
 }
 
+ExposedSeconds Operations::exposedIn(std::size_t slot, OpKind kind) const
+{
+    if (m_.pipeline.exposed.empty())
+        return {};
+    const OpExposed &of = m_.pipeline.exposed[slot];
+    ExposedSeconds sum = kind == OpKind::WeightGrad ? of.weightGrad : kind == OpKind::Recompute ? of.recompute : isForward(kind) ? of.forward : of.inputGrad;
+    if (kind == OpKind::Backward)
+        sum += of.weightGrad;
+    return sum;
+}
+
 void Operations::addPairTimes(ClassTable &table)
 {
     m_firstPair = static_cast<std::uint32_t>(table.durations.size());
@@ -88,6 +100,11 @@ void Operations::addPairTimes(ClassTable &table)
     for (std::size_t i = 0; i < m_.pipeline.pairs.size(); ++i)
         for (std::uint32_t wholes = 0; wholes < 4; ++wholes) {
             const std::uint32_t made = table.add(WorkKind::ForwardBackward, m_.pipeline.pairs[i]);
+            if (!m_.pipeline.exposed.empty()) {
+                ExposedSeconds &exposed = table.about[made].exposed = exposedIn(i / chunks, OpKind::Forward);
+                exposed += exposedIn(i / chunks / chunks * chunks + i % chunks, OpKind::Backward);
+                exposed.expert = m_.pipeline.pairedExpert[i];
+            }
             if (m_.pipeline.memory.empty())
                 continue;
             const OpMemory &memory = *m_.pipeline.memory[i / chunks / chunks];
@@ -106,7 +123,11 @@ void Operations::addSegmentTimes(ClassTable &table, std::size_t slot)
             const WorkKind kind = isForward ? WorkKind::Forward : isRecomputation(work) ? WorkKind::Recompute
                                               : m_.splitsBackward                     ? WorkKind::InputGrad
                                                                                       : WorkKind::Backward;
-            const std::uint32_t made = table.add(kind, isForward ? segments[k].forward : isRecomputation(work) ? segments[k].recompute : segments[k].backward);
+            const Nanoseconds time = isForward ? segments[k].forward : isRecomputation(work) ? segments[k].recompute : segments[k].backward;
+            const std::uint32_t made = table.add(kind, time);
+            const auto op = static_cast<OpKind>(kind);
+            if (const Nanoseconds all = durationOf(m_.pipeline.ops[slot], op); all > 0)   // as its share of the operation
+                table.about[made].exposed = exposedIn(slot, op) * (static_cast<double>(time) / static_cast<double>(all));
             if (m_.pipeline.memory.empty())
                 continue;
             const OpMemory &memory = *m_.pipeline.memory[slot / static_cast<std::size_t>(m_.chunks)];

@@ -50,6 +50,11 @@ struct SyncAndStepTimes {                 // after the last backward of a stage;
     bool operator==(const SyncAndStepTimes &) const = default;
 };
 
+/// Communication inside the operations of one chunk of one stage; of a backward what its gradients add up to.
+struct OpExposed {
+    ExposedSeconds forward, inputGrad, weightGrad, recompute;
+};
+
 struct PipelineCosts {             // of one class of equal pipelines
     int pipelines = 1;             // how many it stands for
     int cellMember = 0, cellMembers = 1;       // of its cell; the members of a cell follow each other in IterationCosts::classes and differ in micro-batches only
@@ -58,6 +63,8 @@ struct PipelineCosts {             // of one class of equal pipelines
     // A forward and a backward at once, recomputation apart: [(device * chunks + forward's chunk) * chunks + backward's].
     // Empty where the program pairs none.
     std::vector<Nanoseconds> pairs;
+    std::vector<OpExposed> exposed;          // as ops; empty where nobody asks
+    std::vector<double> pairedExpert;        // as pairs: seconds of expert traffic that neither of the two hides
     std::vector<BoundaryTimes> boundaries;   // [virtual stage q], q < virtualStages - 1
     std::vector<SyncAndStepTimes> syncAndStep;   // [device]
     OffloadTimes offload;          // empty where everything stays

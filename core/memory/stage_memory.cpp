@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 namespace trainyard {
@@ -48,12 +49,13 @@ void addLive(StageMemory &m, const LiveBytes &live)
     parts.add(m.buffers, "gradients of weights at work", live.workspace.weightGradients);
 }
 
-StageMemory memoryOf(const Workload &workload, int stage, const LiveBytes &live, const std::vector<ChunkMemory> &chunks)
+StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks)
 {
     StageMemory m;
-    m.stage = stage;
+    m.stage = ranks.stage;
+    m.capacity = workload.gpu(ranks.at).memoryBytes;
     Parts parts(m);
-    StageStates states = stageStates(workload, stage);
+    StageStates states = stageStates(workload, ranks);
     parts.add(m.weights, "weights", states.weights);
     parts.add(m.gradients, "gradients", states.gradients);
     parts.add(m.optimizer, "optimizer states", states.optimizer);
@@ -96,7 +98,7 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
         for (std::size_t stage = 0; stage < pipelines.memory.size(); ++stage) {
             const bool isCurve = wantsCurves && timeline && c == 0;
             if (isCurve)
-                result.curves.push_back(liveOverTime(*timeline, 0, int(stage), true));
+                result.curves.push_back(liveOverTime(*timeline, 0, int(stage), result.leaves, true));
             if (fromSpans && isCurve) {
                 LiveOverTime &curve = result.curves.back();
                 std::vector<MemoryStep> gpu = std::move(curve.gpu), whole = std::move(curve.whole);
@@ -104,7 +106,7 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
                 curve.gpu = std::move(gpu);
                 curve.whole = std::move(whole);
             } else {
-                stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), false)
+                stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), result.leaves, false)
                                            : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));
             }
         }
@@ -115,28 +117,31 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
 std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, const LiveMemory &live, const Timeline *timeline)
 {
     std::vector<StageMemory> stages;
-    if (workload.plan->profile)
-        return stages;
-    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
+    for (int stage = 0; stage < workload.degrees.pipeline && !workload.plan->profile; ++stage) {
         const auto at = std::size_t(stage);
-        std::size_t fullest = 0;
+        std::optional<StageMemory> fullest;
         double mostAway = 0;
-        for (std::size_t c = 0; c < live.of.size(); ++c) {
-            fullest = live.of[c][at].peak > live.of[fullest][at].peak ? c : fullest;
-            mostAway = std::max(mostAway, live.of[c][at].mostAway);
+        for (const std::vector<LiveOverTime> &ofClass : live.of)
+            mostAway = std::max(mostAway, ofClass[at].mostAway);
+        for (const RankSet &ranks : unlikeSets(workload, stage)) {
+            std::size_t most = 0;  // of the classes that have such ranks there, the one that holds most
+            bool isFirst = true;
+            for (std::size_t c = 0; c < live.of.size(); ++c)
+                if (areAlike(workload, ranks.at, workload.layout.classes[c].locations[at]) && (std::exchange(isFirst, false) || live.of[c][at].peak > live.of[most][at].peak))
+                    most = c;
+            const PipelineCosts &pipelines = costs.iteration.classes[most];
+            const OpMemory &memoryOfOps = *pipelines.memory[at];
+            LiveBytes parts;
+            if (!live.of.empty())
+                parts = live.of[most][at].isFromSpans ? fullestMoment(live.of[most][at], *timeline, int(most), stage, memoryOfOps)
+                                                      : fullestMoment(live.of[most][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
+            StageMemory memory = memoryOf(workload, ranks, parts, memoryOfOps.chunks());
+            const auto fill = [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); };
+            if (!fullest || fill(memory) > fill(*fullest))
+                fullest = std::move(memory);
         }
-        LiveBytes parts;
-        const PipelineCosts &pipelines = costs.iteration.classes[fullest];
-        const OpMemory &memoryOfOps = *pipelines.memory[at];
-        if (!live.of.empty())
-            parts = live.of[fullest][at].isFromSpans ? fullestMoment(live.of[fullest][at], *timeline, int(fullest), stage, memoryOfOps)
-                                     : fullestMoment(live.of[fullest][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
-        StageMemory memory = memoryOf(workload, stage, parts, memoryOfOps.chunks());
-        memory.offloaded += wholeBytes(mostAway);   // beside states that lie elsewhere
-        memory.capacity = workload.gpu(workload.layout.classes.front().locations[at]).memoryBytes;
-        for (const PipelineClass &c : workload.layout.classes)
-            memory.capacity = std::min(memory.capacity, workload.gpu(c.locations[at]).memoryBytes);
-        stages.push_back(std::move(memory));
+        fullest->offloaded += wholeBytes(mostAway);   // beside states that lie elsewhere
+        stages.push_back(std::move(*fullest));
     }
     return stages;
 }

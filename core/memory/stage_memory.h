@@ -5,7 +5,7 @@
 
 #include "core/cost/iteration_costs.h"
 #include "core/evaluate/evaluation.h"
-#include "core/memory/memory_walk.h"
+#include "core/memory/live_memory.h"
 
 namespace trainyard {
 
@@ -19,7 +19,7 @@ struct LiveMemory {
 /// nothing has run.
 [[nodiscard]] LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves);
 
-/// Memory of every stage, as the fullest class of pipelines has it. Empty for a profile.
+/// Memory of every stage, as the fullest set of its ranks has it. Empty for a profile.
 [[nodiscard]] std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, const LiveMemory &live, const Timeline *timeline);
 
 /// Memory of each stage of the first class over the iteration, with what leaves and as if it stayed. The highest point is the stage's

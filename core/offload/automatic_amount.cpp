@@ -2,7 +2,7 @@
 #include "core/offload/automatic_amount.h"
 
 #include "core/ladder/recompute.h"
-#include "core/memory/memory_walk.h"
+#include "core/memory/live_memory.h"
 #include "core/offload/segments.h"
 #include "core/timeline/simulator.h"
 
@@ -156,7 +156,7 @@ private:
         if (rehearsal.isLate)
             return 0;
         m_owner.m_tasks += 2 * rehearsal.timeline.spanCount();   // the walk
-        const LiveOverTime live = liveOverTime(rehearsal.timeline, 0, 0, false);
+        const LiveOverTime live = liveOverTime(rehearsal.timeline, 0, 0, true, false);
         m_kept = std::max(m_kept, live.peakWhole);
         return live.peak;
     }

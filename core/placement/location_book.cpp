@@ -64,15 +64,17 @@ LocationBook::LocationBook(const Workload &workload) : m_workload(workload)
 {
     const Degrees &degrees = workload.degrees;
     const auto &datacenters = workload.plan->cluster.datacenters;
+    std::int64_t held = 0;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
         for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
             const Pool &pool = datacenters[d].pools[p];
             PoolLocations locations{int(d), int(p), pool.gpusPerNode / degrees.tensor, 0, 0, 0};
             locations.locations = int(std::int64_t(pool.nodes) * locations.groupsPerNode / degrees.context);
+            held += locations.locations;
             m_pools.push_back(locations);
         }
     }
-    if (capacity() >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1))
+    if (held >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1))
         return;
     for (PoolLocations &locations : m_pools) {
         const Pool &pool = workload.pool({locations.datacenter, locations.pool});
@@ -157,12 +159,13 @@ void LocationBook::makeClasses(Layout &layout) const
         cuts.insert(piece.firstReplica);
     cuts.erase(layout.data);
 
-    std::vector<int> alike;        // of each pool the first of its datacenter that nothing tells it from
-    for (const PoolLocations &pool : m_pools)
-        alike.push_back(int(std::ranges::find_if(m_pools, [&](const PoolLocations &first) {
-            return first.datacenter == pool.datacenter && areAlike(m_workload, {first.datacenter, first.pool}, {pool.datacenter, pool.pool});
-        }) - m_pools.begin()));
-    using Key = std::pair<int, std::vector<int>>;   // micro-batches; of each stage the pool
+    std::vector<int> alike(m_pools.size());   // of each pool in use the first of its datacenter that nothing tells it from
+    for (std::size_t i = 0; i < m_pools.size(); ++i) {
+        const auto [datacenter, pool, groups, nodes, locations, taken] = m_pools[i];
+        while (taken > 0 && !areAlike(m_workload, {datacenter, alike[i]}, {datacenter, pool}))
+            ++alike[i];
+    }
+    using Key = std::pair<int, std::vector<std::pair<int, int>>>;   // micro-batches; of each stage datacenter and pool
     std::map<Key, std::size_t> known;
     for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
         const int first = *cut;
@@ -176,7 +179,7 @@ void LocationBook::makeClasses(Layout &layout) const
                 continue;
             const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
             found.locations[std::size_t(piece.stage)] = {pool.datacenter, pool.pool};
-            key.second[std::size_t(piece.stage)] = alike[std::size_t(piece.poolIndex)];
+            key.second[std::size_t(piece.stage)] = {pool.datacenter, alike[std::size_t(piece.poolIndex)]};
         }
         const auto [entry, isNew] = known.try_emplace(std::move(key), layout.classes.size());
         if (isNew)

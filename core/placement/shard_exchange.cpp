@@ -18,25 +18,24 @@ constexpr int kGradientBuffers = 2, kWeightBuffers = 4;
 
 ShardExchange shardExchange(const Plan &plan, const StackSpec &stack)
 {
-    const Degrees degrees = degreesOf(plan);
-    if (degrees.zeroStage < 2)
+    if (plan.parallelism.zeroStage < 2)
         return ShardExchange::Once;
     // Where weights lie off the GPU each layer fetches its own shard anyway.
-    if (degrees.pipeline == 1 || (degrees.zeroStage >= 3 && plan.memory.parameterOffload != ParameterOffload::None))
+    if (plan.parallelism.pipeline == 1 || (plan.parallelism.zeroStage >= 3 && plan.memory.parameterOffload != ParameterOffload::None))
         return ShardExchange::InLayers;
     const bool hasRuns = plan.schedule == ScheduleKind::Interleaved || plan.schedule == ScheduleKind::BreadthFirst;
-    return hasRuns && degrees.chunks > kGradientBuffers && !stack.pipelineKeepsGathered ? ShardExchange::InRuns : ShardExchange::Once;
+    return hasRuns && degreesOf(plan).chunks > kGradientBuffers && !stack.pipelineKeepsGathered ? ShardExchange::InRuns : ShardExchange::Once;
 }
 
 bool refusesSharding(const Plan &plan, const StackSpec &stack)
 {
-    return stack.refusesShardedPipelines && !plan.profile && degreesOf(plan).pipeline > 1 && degreesOf(plan).zeroStage >= 2;
+    return stack.refusesShardedPipelines && !plan.profile && plan.parallelism.pipeline > 1 && plan.parallelism.zeroStage >= 2;
 }
 
 int chunksWithWholeGradients(const Plan &plan, const StackSpec &stack)
 {
     const ShardExchange exchange = shardExchange(plan, stack);
-    if (degreesOf(plan).zeroStage < 2 || exchange == ShardExchange::InLayers)
+    if (plan.parallelism.zeroStage < 2 || exchange == ShardExchange::InLayers)
         return 0;
     return exchange == ShardExchange::InRuns ? kGradientBuffers : degreesOf(plan).chunks;
 }
@@ -44,14 +43,14 @@ int chunksWithWholeGradients(const Plan &plan, const StackSpec &stack)
 int chunksWithWholeWeights(const Plan &plan, const StackSpec &stack)
 {
     const ShardExchange exchange = shardExchange(plan, stack);
-    if (degreesOf(plan).zeroStage < 3 || exchange == ShardExchange::InLayers)
+    if (plan.parallelism.zeroStage < 3 || exchange == ShardExchange::InLayers)
         return 0;
     return exchange == ShardExchange::InRuns ? std::min(kWeightBuffers, degreesOf(plan).chunks) : degreesOf(plan).chunks;
 }
 
 ChunkRuns expectedRuns(const Plan &plan, int microBatches)
 {
-    const int runs = plan.schedule == ScheduleKind::BreadthFirst ? 1 : (microBatches + degreesOf(plan).pipeline - 1) / degreesOf(plan).pipeline;
+    const int runs = plan.schedule == ScheduleKind::BreadthFirst ? 1 : (microBatches + plan.parallelism.pipeline - 1) / plan.parallelism.pipeline;
     return {runs, runs};
 }
 

@@ -107,7 +107,7 @@ void describe(V &v, std::type_identity<WorkloadSpec>)
 template <class V>
 void describe(V &v, std::type_identity<Parallelism>)
 {
-    v.value(Key { .name = "tensor", .doc = "Tensor-parallel degree, inside a node and one GPU type", .min = 1, .max = 1024, .always = true }, &Parallelism::tensor);
+    v.value(Key { .name = "tensor", .doc = "Tensor-parallel degree, inside a node or over whole nodes of a pool", .min = 1, .max = 1024, .always = true }, &Parallelism::tensor);
     v.value(Key { .name = "pipeline", .doc = "Pipeline stages", .min = 1, .max = 4096, .always = true }, &Parallelism::pipeline);
     v.automatic(Key { .name = "data", .doc = "Data-parallel degree; auto: the largest that can be placed", .min = 1, .max = 1e6, .always = true }, &Parallelism::data);
     v.value(Key { .name = "context", .doc = "Context-parallel degree", .min = 1, .max = 1024 }, &Parallelism::context);

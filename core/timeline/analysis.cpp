@@ -68,7 +68,7 @@ StageTime stageTime(const Timeline &timeline, std::uint32_t trackIndex)
 {
     const Track &track = timeline.tracks[trackIndex];
     Times stage{};
-    Nanoseconds done = 0;
+    Nanoseconds done = 0, computing = 0;
     for (std::uint32_t span = track.first; span < track.last; ++span) {
         const Nanoseconds start = timeline.start[span];
         if (start > done) {
@@ -77,10 +77,14 @@ StageTime stageTime(const Timeline &timeline, std::uint32_t trackIndex)
             of(stage, TimeUse::Bubble) += since - done;
             of(stage, wait.use) += start - since;
         }
-        of(stage, traitsOf(timeline.kind[span]).use) += timeline.end[span] - start;
         done = timeline.end[span];
+        if (isTrainingCompute(timeline.kind[span]))   // nearly all
+            computing += done - start;
+        else
+            of(stage, traitsOf(timeline.kind[span]).use) += done - start;
     }
     bookRest(stage, timeline, track, done);
+    of(stage, TimeUse::Compute) += computing;
     return {of(stage, TimeUse::Compute), of(stage, TimeUse::Bubble), of(stage, TimeUse::Wan), of(stage, TimeUse::Pipeline), of(stage, TimeUse::Reduce),
             of(stage, TimeUse::Optimizer), of(stage, TimeUse::Overhead), of(stage, TimeUse::Offload)};
 }

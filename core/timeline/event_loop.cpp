@@ -124,6 +124,7 @@ private:
         for (auto task = static_cast<std::uint32_t>(tasks); task-- > 0;)
             for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i)
                 m_work.successor[--m_work.successorBegin[m_graph.pred[i]]] = task | (m_graph.lag[i] & kFromStart);
+        m_hasWaitsForStarts = std::ranges::any_of(m_graph.lag, [](std::uint32_t lag) { return (lag & kFromStart) != 0; });
     }
 
     /// All that the task waits for has a known end: gives it its start, or lets it arrive there.
@@ -167,7 +168,7 @@ private:
         while (!m_work.ended.empty()) {
             const std::uint32_t task = m_work.ended.back();
             m_work.ended.pop_back();
-            const std::uint32_t released = isOpen(task) ? kFromStart : 0;   // when it began
+            const std::uint32_t released = m_hasWaitsForStarts && isOpen(task) ? kFromStart : 0;   // when it began
             for (std::uint32_t i = m_work.successorBegin[task]; i < m_work.successorBegin[task + 1]; ++i)
                 if (const std::uint32_t next = m_work.successor[i]; (next & released) == 0)
                     release(next & ~kFromStart);
@@ -285,7 +286,7 @@ private:
     /// Tells those that wait for its start.
     void releaseStarted(std::uint32_t task)
     {
-        for (std::uint32_t i = m_work.successorBegin[task]; i < m_work.successorBegin[task + 1]; ++i)
+        for (std::uint32_t i = m_work.successorBegin[task]; m_hasWaitsForStarts && i < m_work.successorBegin[task + 1]; ++i)
             if ((m_work.successor[i] & kFromStart) != 0)
                 release(m_work.successor[i] & ~kFromStart);
     }
@@ -367,6 +368,7 @@ private:
     SharedLinks m_links;
     Nanoseconds m_now = 0;
     std::size_t m_settled = 0;
+    bool m_hasWaitsForStarts = false;
 };
 
 } // namespace

@@ -25,16 +25,13 @@ void Fingerprint::add(const std::uint64_t *words, std::size_t count)
 
 void GraphBuilder::reserve(std::size_t tasks)
 {
-    m_graph.resource.reserve(tasks);
-    m_graph.taskClass.reserve(tasks);
-    m_graph.microBatch.reserve(tasks);
-    m_graph.chunk.reserve(tasks);
+    m_tasks.reserve(tasks);
     m_waits.reserve(tasks + tasks / 2);
 }
 
 GraphBuilder::Id GraphBuilder::resource(const Track &track, Discipline discipline, const RunTimePolicy *policy, int limit)
 {
-    m_graph.resources.push_back({discipline, policy, static_cast<std::uint32_t>(limit), track});
+    m_graph.resources.push_back({discipline, policy, static_cast<std::uint32_t>(limit), false, track});
     return static_cast<Id>(m_graph.resources.size()) - 1;
 }
 
@@ -59,24 +56,48 @@ void GraphBuilder::overtake(Id task, Id other, bool mayStop)
 void GraphBuilder::numberByResource()
 {
     std::vector<std::uint32_t> next(m_graph.resources.size() + 1);
-    for (const std::uint32_t resource : m_graph.resource)
-        ++next[resource + 1];
+    for (const Task &task : m_tasks)
+        ++next[task.resource + 1];
     for (std::size_t r = 0; r < m_graph.resources.size(); ++r) {
         next[r + 1] += next[r];
         m_graph.resources[r].track.first = next[r];
         m_graph.resources[r].track.last = next[r + 1];
     }
-    if (std::ranges::is_sorted(m_graph.resource))
+    if (std::ranges::is_sorted(m_tasks, {}, &Task::resource))
         return;
-    m_number.resize(m_graph.resource.size());
+    m_number.resize(m_tasks.size());
     for (std::size_t i = 0; i < m_number.size(); ++i)
-        m_number[i] = next[m_graph.resource[i]]++;
+        m_number[i] = next[m_tasks[i].resource]++;
+}
+
+void GraphBuilder::placeTasks()
+{
+    const std::size_t tasks = m_tasks.size();
+    m_graph.resource.resize(tasks);
+    m_graph.taskClass.resize(tasks);
+    m_graph.microBatch.resize(tasks);
+    m_graph.chunk.resize(tasks);
+    if (std::ranges::any_of(m_tasks, &Task::continues))
+        m_graph.continues.resize(tasks);
+    const bool hasFlows = !m_graph.table.flows.empty();
+    for (std::size_t i = 0; i < tasks; ++i) {
+        const Task &task = m_tasks[i];
+        const std::size_t at = m_number.empty() ? i : m_number[i];
+        m_graph.resource[at] = task.resource;
+        m_graph.taskClass[at] = task.taskClass;
+        m_graph.microBatch[at] = task.microBatch;
+        m_graph.chunk[at] = task.chunk;
+        if (task.continues)
+            m_graph.continues[at] = 1;
+        if (hasFlows && m_graph.table.flow[task.taskClass] != kNoSpan)
+            m_graph.resources[task.resource].carriesFlows = true;
+    }
 }
 
 /// Predecessors side by side, those of a task in the order in which they were named.
 void GraphBuilder::linkWaits()
 {
-    const std::size_t tasks = m_graph.taskCount();
+    const std::size_t tasks = m_tasks.size();
     std::vector<std::uint32_t> &begin = m_graph.predBegin;
     begin.assign(tasks + 1, 0);
     for (Wait &wait : m_waits) {
@@ -102,8 +123,9 @@ void GraphBuilder::linkWaits()
 
 Expected<TaskGraph> GraphBuilder::finish(std::uint64_t fingerprint) &&
 {
-    const std::size_t tasks = m_graph.taskCount();
+    const std::size_t tasks = m_tasks.size();
     numberByResource();
+    placeTasks();
     const auto arrange = [&]<class T>(std::vector<T> &values, T otherwise) {
         if (values.empty())
             return;
@@ -115,15 +137,10 @@ Expected<TaskGraph> GraphBuilder::finish(std::uint64_t fingerprint) &&
             placed[m_number[i]] = values[i];
         values = std::move(placed);
     };
-    arrange(m_graph.resource, 0u);
-    arrange(m_graph.taskClass, 0u);
-    arrange(m_graph.microBatch, -1);
-    arrange(m_graph.chunk, std::uint16_t{0});
     arrange(m_graph.pairedMicroBatch, -1);
     arrange(m_graph.pairedChunk, std::uint16_t{0});
     arrange(m_graph.priority, std::int64_t{0});
     arrange(m_graph.mayStop, std::uint8_t{0});
-    arrange(m_graph.continues, std::uint8_t{0});
     for (std::vector<std::uint32_t> *tasksOf : {&m_graph.origin, &m_graph.overtakes, &m_graph.voidAfter}) {
         arrange(*tasksOf, kNoSpan);
         for (std::uint32_t &task : *tasksOf)

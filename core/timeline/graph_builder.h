@@ -39,16 +39,10 @@ public:
     Id task(Id resource, std::uint32_t taskClass) { return task(resource, taskClass, Tag{}); }
     Id task(Id resource, std::uint32_t taskClass, Tag tag)
     {
-        m_graph.resource.push_back(resource);
-        m_graph.taskClass.push_back(taskClass);
-        m_graph.microBatch.push_back(tag.microBatch);
-        m_graph.chunk.push_back(static_cast<std::uint16_t>(tag.chunk));
-        const auto id = static_cast<Id>(m_graph.resource.size()) - 1;
-        if (tag.continues)
-            set(m_graph.continues, id, std::uint8_t{1}, std::uint8_t{0});
-        return id;
+        m_tasks.push_back({resource, taskClass, tag.microBatch, static_cast<std::uint16_t>(tag.chunk), tag.continues});
+        return static_cast<Id>(m_tasks.size()) - 1;
     }
-    [[nodiscard]] Id taskCount() const { return static_cast<Id>(m_graph.resource.size()); }
+    [[nodiscard]] Id taskCount() const { return static_cast<Id>(m_tasks.size()); }
 
     /// `task` waits for `before`; not where that is kNoSpan.
     void after(Id task, Id before, std::uint32_t lag = kNoLag, From from = From::End)
@@ -69,6 +63,7 @@ public:
 
 private:
     struct Wait { Id task, before; std::uint32_t lag; };
+    struct Task { Id resource; std::uint32_t taskClass; std::int32_t microBatch; std::uint16_t chunk; bool continues; };
 
     template <class T>
     static void set(std::vector<T> &values, Id task, T value, T otherwise)
@@ -78,9 +73,11 @@ private:
         values[task] = value;
     }
     void numberByResource();
+    void placeTasks();
     void linkWaits();
 
     TaskGraph m_graph;
+    std::vector<Task> m_tasks;
     std::vector<Wait> m_waits;
     std::vector<Id> m_number;      // of the task appended i-th; empty where all lie as they were appended
 };

@@ -113,7 +113,7 @@ bool needsEvents(const TaskGraph &graph)
     std::vector<std::uint32_t> touched;
     for (const Resource &resource : graph.resources) {
         std::uint32_t previous = kNoSpan;
-        for (std::uint32_t task = resource.track.first; task < resource.track.last; ++task) {
+        for (std::uint32_t task = resource.track.first; resource.carriesFlows && task < resource.track.last; ++task) {
             const std::uint32_t index = table.flow[graph.taskClass[task]];
             if (index == kNoSpan || index == previous)
                 continue;

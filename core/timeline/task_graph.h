@@ -27,6 +27,7 @@ struct Resource {
     Discipline discipline = Discipline::FixedOrder;
     const RunTimePolicy *policy = nullptr;   // lives as long as the program
     std::uint32_t limit = 0;       // that the policy keeps; 0 = none
+    bool carriesFlows = false;     // some of its tasks move bytes over links that may be shared
     Track track;                   // where its spans are drawn; first/last are its tasks
 };
 
@@ -53,7 +54,7 @@ struct ClassTable {
     {
         durations.push_back(duration);
         flow.push_back(flowIndex);
-        about.push_back({kind, kNoSpan, bytes, {}});
+        about.push_back({kind, kNoSpan, bytes, {}, {}});
         return static_cast<std::uint32_t>(durations.size()) - 1;
     }
     std::uint32_t addLag(Nanoseconds lag)

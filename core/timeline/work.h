@@ -70,11 +70,30 @@ struct MemoryChange {
 /// Of a curve: from then on so many bytes.
 struct MemoryStep { Nanoseconds time; std::int64_t bytes; };
 
+/// Seconds of one task in which its stage does not compute but exchanges, apart by what: tensor, context, expert and data
+/// parallelism, and copies to and from host memory or drives. The rest of its time is computation.
+struct ExposedSeconds {
+    double tensor = 0, context = 0, expert = 0, data = 0, copies = 0;
+    [[nodiscard]] double total() const { return tensor + context + expert + data + copies; }
+    ExposedSeconds &operator+=(const ExposedSeconds &o)
+    {
+        tensor += o.tensor;
+        context += o.context;
+        expert += o.expert;
+        data += o.data;
+        copies += o.copies;
+        return *this;
+    }
+    friend ExposedSeconds operator*(ExposedSeconds e, double f) { return {e.tensor * f, e.context * f, e.expert * f, e.data * f, e.copies * f}; }
+    bool operator==(const ExposedSeconds &) const = default;
+};
+
 struct TaskClass {
     WorkKind kind = WorkKind::Forward;
     std::uint32_t memoryParts = kNoSpan;   // where the stage's memory says what the bytes are; kNoSpan: it says nothing
     double bytes = 0;              // that one task moves
     MemoryChange memory;           // of one GPU of its stage
+    ExposedSeconds exposed;        // inside it
 };
 
 } // namespace trainyard

@@ -54,6 +54,25 @@ void addBytes(Details &details, const Evaluation &evaluation, std::uint32_t span
         details.facts.push_back({QObject::tr("Rate"), QObject::tr("%1/s").arg(formatBytes(bytes / seconds)), QObject::tr("Bytes over the length of the span.")});
 }
 
+/// What an operation exchanges inside: Why takes it out of the computation.
+void addExposed(Details &details, const Timeline &timeline, std::uint32_t span)
+{
+    const ExposedSeconds &exposed = timeline.classOf(span).exposed;
+    if (!(exposed.total() > 0))
+        return;
+    const double all = double(timeline.end[span] - timeline.start[span]) * 1e-9;
+    const auto add = [&](const QString &name, double seconds) {
+        if (seconds > 0)
+            details.facts.push_back({QObject::tr("Of it %1").arg(name), formatSeconds(seconds), QObject::tr("Nothing hides it; the part of Why with this name adds it up.")});
+    };
+    add(QObject::tr("compute"), all - exposed.total());
+    add(QObject::tr("tensor parallel"), exposed.tensor);
+    add(QObject::tr("context parallel"), exposed.context);
+    add(QObject::tr("expert parallel"), exposed.expert);
+    add(QObject::tr("data parallel"), exposed.data);
+    add(QObject::tr("offload"), exposed.copies);
+}
+
 } // namespace
 
 Details spanDetails(const Evaluation &evaluation, std::uint32_t span, bool isCritical)
@@ -70,6 +89,7 @@ Details spanDetails(const Evaluation &evaluation, std::uint32_t span, bool isCri
     details.facts.push_back({QObject::tr("To"), text(timeline.end[span]), {}});
     if (timeline.kind[span] != WorkKind::Prefill)
         addWait(details, evaluation, span);
+    addExposed(details, timeline, span);
     addBytes(details, evaluation, span);
     for (const QString &fact : stateFacts(evaluation, span))
         details.facts.push_back({QObject::tr("Moves"), fact, {}});

@@ -2,7 +2,7 @@
 // A system of a test's own: after each forward a stage writes a sample of what it made to a drive. One contributor brings its
 // resource, its classes with bytes and memory, its row and what waits for what; nobody else knows of it.
 #include "core/iteration/class_tasks.h"
-#include "core/memory/memory_walk.h"
+#include "core/memory/live_memory.h"
 #include "tests/core/iteration/pipelines.h"
 
 using namespace pipelines;
@@ -121,7 +121,7 @@ private slots:
     {
         const IterationCosts costs = costsOf(1, 1, {10, 20, 0});
         const Timeline timeline = runWith(costs, kBeside);
-        const LiveOverTime live = liveOverTime(timeline, 0, 0, true);
+        const LiveOverTime live = liveOverTime(timeline, 0, 0, false, true);
         QCOMPARE(live.peak, kKept + kSample + kStaging);
         std::vector<std::pair<Nanoseconds, std::int64_t>> steps;
         for (const MemoryStep &step : live.gpu)
@@ -137,7 +137,7 @@ private slots:
         const IterationCosts costs = costsOf(p, m, {10, 20, 0});
         const Timeline timeline = runWith(costs, kBeside);
         for (int stage = 0; stage < p; ++stage) {
-            const LiveOverTime live = liveOverTime(timeline, 0, stage, true);
+            const LiveOverTime live = liveOverTime(timeline, 0, stage, false, true);
             QCOMPARE(live.peak, std::min(m, p - stage) * kKept + kSample + kStaging);
             QCOMPARE(live.gpu.back().bytes, std::int64_t{0});
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The one walk over what tasks take of memory and give back: against the order of work, against sums over all that is alive at an
 // instant, against closed forms, and what it must keep.
-#include "core/memory/memory_walk.h"
+#include "core/memory/live_memory.h"
 #include "tests/core/offload/pipeline_case.h"
 
 #include <cmath>
@@ -174,9 +174,10 @@ private slots:
             const PipelineCosts &pipeline = costs.classes.front();
             for (int stage = 0; stage < pipeline.program.shape.devices; ++stage) {
                 const OpMemory &memory = *pipeline.memory[std::size_t(stage)];
-                const LiveOverTime ofSpans = liveOverTime(timeline, 0, stage, false), ofOrder = liveInOrder(pipeline.program, stage, memory, costs.isRecomputing);
+                const LiveOverTime ofSpans = liveOverTime(timeline, 0, stage, false, false), ofOrder = liveInOrder(pipeline.program, stage, memory, costs.isRecomputing);
                 QVERIFY(ofSpans.peak > 0);
                 QVERIFY(isNear(ofSpans.peak, ofOrder.peak));
+                QCOMPARE(liveOverTime(timeline, 0, stage, true, false).peak, ofSpans.peak);   // as if something might leave
                 const LiveBytes a = fullestMoment(ofSpans, timeline, 0, stage, memory);
                 const LiveBytes b = fullestMoment(ofOrder, pipeline.program, stage, memory, costs.isRecomputing);
                 for (double LiveBytes::*part : {&LiveBytes::activations, &LiveBytes::ends, &LiveBytes::forWeightGrads, &LiveBytes::loss, &LiveBytes::inFlight})
@@ -293,7 +294,7 @@ private slots:
         forEachStrict([](const IterationCosts &costs, const Timeline &timeline) {
             const PipelineCosts &pipeline = costs.classes.front();
             for (int stage = 0; stage < pipeline.program.shape.devices; ++stage) {
-                const LiveOverTime live = liveOverTime(timeline, 0, stage, false);
+                const LiveOverTime live = liveOverTime(timeline, 0, stage, false, false);
                 QVERIFY(isNear(fullestMoment(live, timeline, 0, stage, *pipeline.memory[std::size_t(stage)]).total(), live.peak));
             }
         });
@@ -348,7 +349,7 @@ private slots:
         chunk.kept = chunk.whole = 200;
         pipeline.memory = {std::make_shared<const OpMemory>(std::vector{chunk}, &offload, OpMemory::Program{})};
         const Timeline timeline = timelineOf(costs);
-        const LiveOverTime live = liveOverTime(timeline, 0, 0, true);
+        const LiveOverTime live = liveOverTime(timeline, 0, 0, true, true);
         QCOMPARE(live.peak, 100.0);
         QCOMPARE(live.peakWhole, 200.0);
         QCOMPARE(live.use.written, 0.0);
@@ -365,7 +366,7 @@ private slots:
     {
         forEachOffloading([](const PipelineCase &c, const PipelineRun &run) {
             for (int stage = 0; stage < c.devices; ++stage) {
-                const LiveOverTime &with = run.live.front()[std::size_t(stage)], without = liveOverTime(run.timeline, 0, stage, false);
+                const LiveOverTime &with = run.live.front()[std::size_t(stage)], without = liveOverTime(run.timeline, 0, stage, true, false);
                 QVERIFY(without.gpu.empty() && !with.gpu.empty());
                 QCOMPARE(without.peak, with.peak);
                 QCOMPARE(without.peakWhole, with.peakWhole);

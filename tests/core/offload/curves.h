@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What to ask of a curve of memory.
 
-#include "core/memory/memory_walk.h"
+#include "core/memory/live_memory.h"
 
 #include <algorithm>
 #include <iterator>

@@ -4,7 +4,7 @@
 // inside a datacenter or across a WAN. Bytes and times in plain whole numbers.
 
 #include "core/iteration/pipeline_graph.h"
-#include "core/memory/memory_walk.h"
+#include "core/memory/live_memory.h"
 #include "core/timeline/simulator.h"
 #include "tests/core/offload/curves.h"
 
@@ -135,7 +135,7 @@ inline PipelineRun run(const PipelineCase &c)
     for (int lane = 0; lane < c.cellMembers; ++lane) {
         auto &stages = result.live.emplace_back();
         for (int stage = 0; stage < c.devices; ++stage)
-            stages.push_back(liveOverTime(result.timeline, lane, stage, true));
+            stages.push_back(liveOverTime(result.timeline, lane, stage, true, true));
     }
     return result;
 }

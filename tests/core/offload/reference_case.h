@@ -4,7 +4,7 @@
 // embedding and head, at 60 % of an A100 at 765 MHz. Independent of plans and cost model.
 
 #include "core/iteration/pipeline_graph.h"
-#include "core/memory/memory_walk.h"
+#include "core/memory/live_memory.h"
 #include "core/offload/amount.h"
 #include "core/timeline/simulator.h"
 #include "tests/core/offload/curves.h"
@@ -91,7 +91,7 @@ inline Run run(const Case &c)
     for (const SegmentBytes &segment : bytes.chunks.front())
         result.offered += segment.offloaded * c.microBatches;
     result.lastModule = bytes.chunks.front().back().offloaded;
-    result.live = liveOverTime(result.timeline, 0, 0, true);
+    result.live = liveOverTime(result.timeline, 0, 0, true, true);
     return result;
 }
 

@@ -62,7 +62,7 @@ private slots:
                 for (const Stream stream : {Stream::Compute, Stream::Store, Stream::Load})
                     QVERIFY2(spansOf(played.timeline, stream) == spansOf(run.timeline, stream),
                              qPrintable(QStringLiteral("schedule %1, trial %2, stream %3").arg(int(schedule)).arg(trial).arg(int(stream))));
-                QCOMPARE(liveOverTime(played.timeline, 0, 0, false).peak, run.live.front().front().peak);
+                QCOMPARE(liveOverTime(played.timeline, 0, 0, true, false).peak, run.live.front().front().peak);
                 PipelineCase keep = c;
                 keep.offloads = false;
                 stalls += run.timeline.duration > offload::run(keep).timeline.duration ? 1 : 0;

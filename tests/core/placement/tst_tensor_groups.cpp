@@ -176,8 +176,8 @@ private slots:
         QVERIFY(!warningOf(tensor16(4, 16)));
     }
 
-    /// Narayanan et al. 2021, section 5.4.1 and figure 13: of GPT with 162 billion parameters on 64 A100 in nodes of 8, tensor
-    /// parallelism up to the node's size and pipeline parallelism beyond it is fastest.
+    /// Narayanan et al. 2021, figure 13, with the configurations of its scripts: of GPT with 162 billion parameters on 64 A100 in
+    /// nodes of 8, tensor parallelism up to the node's size and pipeline parallelism beyond it is fastest (recalled).
     void tensorParallelismUpToTheNodeIsFastest()
     {
         for (const int batch : {32, 128}) {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/timeline/memory_walk.h"
+
+#include <cmath>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+/// wholeBytes() of what a GPU holds, inline: curves have many points.
+std::int64_t rounded(double bytes)
+{
+    constexpr double kExact = 0x1p51;
+    return std::abs(bytes) < kExact ? std::int64_t(bytes < 0 ? bytes - 0.5 : bytes + 0.5) : wholeBytes(bytes);
+}
+
+/// What happens at one instant is one step of a curve.
+void step(std::vector<MemoryStep> &curve, Nanoseconds time, double bytes)
+{
+    const std::int64_t whole = rounded(bytes);
+    if (curve.back().time == time && curve.size() > 1 && curve[curve.size() - 2].bytes == whole)
+        curve.pop_back();
+    else if (curve.back().time == time)
+        curve.back().bytes = whole;
+    else if (curve.back().bytes != whole)
+        curve.push_back({time, whole});
+}
+
+OffloadUse useOf(const Timeline &timeline, int pipelineClass, int stage)
+{
+    OffloadUse use;
+    for (const Track &track : timeline.tracks) {
+        if (track.pipelineClass != pipelineClass || track.stage != stage || (track.stream != Stream::Store && track.stream != Stream::Load))
+            continue;
+        for (std::uint32_t span = track.first; span < track.last; ++span) {
+            const double bytes = timeline.classOf(span).bytes, moved = timeline.bytesMoved(span);
+            if (track.stream == Stream::Load) {
+                use.read += moved;
+                continue;
+            }
+            use.written += moved;
+            use.dropped += bytes - moved;
+            if (!timeline.isVoid.empty() && timeline.isVoid[span] != 0)
+                use.forwarded += moved;
+        }
+    }
+    return use;
+}
+
+/// Of a stage that has nothing but its operations: nothing leaves, and there is nothing to put in order. Plain variables: long
+/// pipelines have many spans.
+template <bool keepsCurve>
+void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, LiveOverTime &result)
+{
+    const TaskClass *const classes = timeline.classes.data();
+    const std::uint32_t *const taskClass = timeline.taskClass.data();
+    if constexpr (keepsCurve)
+        result.gpu.resize(2 * std::size_t(last - first) + 1);
+    MemoryStep *step = result.gpu.data();
+    double now = 0, peak = 0;
+    std::int64_t shown = 0;
+    std::uint32_t fullest = 0;
+    bool isAfter = false;
+    for (std::uint32_t span = first; span < last; ++span) {
+        const MemoryChange &change = classes[taskClass[span]].memory;
+        now += change.atStart.gpu;
+        const double during = now + change.running;
+        now += change.atEnd.gpu;
+        if (during > peak || now > peak) {
+            fullest = span - first;
+            isAfter = now > during;
+            peak = isAfter ? now : during;
+        }
+        if constexpr (keepsCurve) {
+            for (const auto &[time, bytes] : {std::pair(timeline.start[span], rounded(during)), std::pair(timeline.end[span], rounded(now))})
+                if (bytes != shown)
+                    *++step = {time, shown = bytes};
+        }
+    }
+    if constexpr (keepsCurve)
+        result.gpu.resize(std::size_t(step - result.gpu.data()) + 1);
+    result.peak = result.peakWhole = peak;
+    result.fullest = 2 * std::size_t(fullest) + (isAfter ? 1 : 0);
+}
+
+} // namespace
+
+const TaskClass &effectOf(const Timeline &timeline, std::uint32_t span)
+{
+    static const TaskClass kNothing;
+    return timeline.isVoid.empty() || timeline.isVoid[span] == 0 ? timeline.classes[timeline.taskClass[span]] : kNothing;
+}
+
+MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage) : m_timeline(timeline)
+{
+    const auto changes = [&](const Track &track) {
+        if (track.stream == Stream::Compute)
+            return true;
+        std::uint32_t last = kNoSpan;      // mostly the same class all along
+        for (std::uint32_t span = track.first; span < track.last; ++span)
+            if (const std::uint32_t taskClass = timeline.taskClass[span]; taskClass != std::exchange(last, taskClass) && timeline.classOf(span).memory != MemoryChange{})
+                return true;
+        return false;
+    };
+    for (const bool operations : {false, true})
+        for (const Track &track : timeline.tracks)
+            if (track.pipelineClass == pipelineClass && track.stage == stage && track.first < track.last && (track.stream == Stream::Compute) == operations && changes(track))
+                m_rows.push_back({track.first, track.last, false, timeline.start[track.first]});
+}
+
+void MemoryRows::advance(Row &row) const
+{
+    row.isRunning = !row.isRunning;
+    if (!row.isRunning && ++row.span == row.last)
+        row.time = kLongestTime;
+    else
+        row.time = row.isRunning ? m_timeline.end[row.span] : m_timeline.start[row.span];
+}
+
+LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool leaves, bool keepsCurves)
+{
+    LiveOverTime result;
+    result.isFromSpans = true;
+    MemoryRows rows(timeline, pipelineClass, stage);
+    if (const auto [first, last] = rows.only(); first < last && !leaves) {
+        keepsCurves ? walkOne<true>(timeline, first, last, result) : walkOne<false>(timeline, first, last, result);
+        return result;
+    }
+    if (keepsCurves)
+        result.gpu = result.whole = {{0, 0}};   // where nothing leaves, the two agree
+    MemorySum sum(result);
+    rows.each([&](std::uint32_t span, bool ends) {
+        const MemoryChange &change = effectOf(timeline, span).memory;
+        ends ? sum.end(change) : sum.start(change);
+        if (keepsCurves) {
+            const Nanoseconds time = ends ? timeline.end[span] : timeline.start[span];
+            step(result.gpu, time, sum.gpu());
+            step(result.whole, time, sum.whole());
+        }
+        return true;
+    });
+    result.use = useOf(timeline, pipelineClass, stage);
+    return result;
+}
+
+} // namespace trainyard

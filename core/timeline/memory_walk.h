@@ -1,0 +1,107 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The one walk that adds up what tasks take of a GPU's memory and give back: over the spans of a finished timeline, whatever
+// decided their order, or over changes one after the other before anything has run. Peaks, curves and bytes moved all come from it,
+// so they agree. Pure functions.
+
+#include "core/timeline/timeline.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace trainyard {
+
+/// Bytes of one GPU in one iteration. What was to leave = written + dropped; written = read + forwarded.
+struct OffloadUse {
+    double written = 0, read = 0;
+    double forwarded = 0;          // written in vain: of tensors that were needed while their store ran, and taken from GPU memory
+    double dropped = 0;            // never written: needed before the store began or, the rest of it, while it ran
+};
+
+struct LiveOverTime {
+    std::vector<MemoryStep> gpu, whole;   // curves of the bytes on the GPU and, where something leaves, if everything had stayed; empty
+                                          // where nobody asked
+    double peak = 0, peakWhole = 0;
+    double mostAway = 0;           // bytes outside the GPU at once
+    std::size_t fullest = 0;       // number of the change that reached the peak: as many changes come before it
+    bool isFromSpans = false;      // counted from a timeline, not from an order of work
+    OffloadUse use;
+};
+
+/// Of a stage of a class of pipelines. `leaves`: some of what it holds does, or is discarded; else there is no second curve.
+[[nodiscard]] LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool leaves, bool keepsCurves);
+
+/// Sums and peaks of changes as they come.
+class MemorySum {
+public:
+    explicit MemorySum(LiveOverTime &result) : m_result(result) {}
+
+    void start(const MemoryChange &change)
+    {
+        m_running += change.running;
+        add(change.atStart);
+    }
+    void end(const MemoryChange &change)
+    {
+        m_running -= change.running;
+        add(change.atEnd);
+    }
+    [[nodiscard]] double gpu() const { return m_now.gpu + m_running; }
+    [[nodiscard]] double whole() const { return gpu() + m_now.away + m_now.discarded; }
+
+private:
+    void add(const PoolBytes &change)
+    {
+        m_now += change;
+        if (gpu() > m_result.peak) {
+            m_result.peak = gpu();
+            m_result.fullest = m_changes;
+        }
+        ++m_changes;
+        m_result.peakWhole = std::max(m_result.peakWhole, whole());
+        m_result.mostAway = std::max(m_result.mostAway, m_now.away);
+    }
+
+    LiveOverTime &m_result;
+    PoolBytes m_now;
+    double m_running = 0;          // of what runs
+    std::size_t m_changes = 0;
+};
+
+/// The rows of one GPU that change its memory, and which of their spans does next. At one instant what ends comes before what starts,
+/// what runs beside the operations before them.
+class MemoryRows {
+public:
+    MemoryRows(const Timeline &timeline, int pipelineClass, int stage);
+
+    [[nodiscard]] std::size_t size() const { return m_rows.size(); }
+    /// The spans of the one row, if there is one.
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> only() const { return m_rows.size() == 1 ? std::pair(m_rows.front().span, m_rows.front().last) : std::pair(0u, 0u); }
+
+    /// Calls visit(span, whether it ends) until that returns false.
+    template <class Visit>
+    void each(Visit visit)
+    {
+        while (!m_rows.empty()) {
+            Row *next = &m_rows.front();
+            for (Row &row : m_rows)
+                if (row.time < next->time || (row.time == next->time && row.isRunning && !next->isRunning))
+                    next = &row;
+            if (next->time == kLongestTime || !visit(next->span, next->isRunning))
+                return;
+            advance(*next);
+        }
+    }
+
+private:
+    struct Row { std::uint32_t span, last; bool isRunning; Nanoseconds time; };
+    void advance(Row &row) const;
+
+    const Timeline &m_timeline;
+    std::vector<Row> m_rows;
+};
+
+/// What a span does to memory: nothing where it was in vain.
+[[nodiscard]] const TaskClass &effectOf(const Timeline &timeline, std::uint32_t span);
+
+} // namespace trainyard
