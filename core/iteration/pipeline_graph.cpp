@@ -64,7 +64,7 @@ Expected<void> checkOps(const IterationCosts &costs)
 /// The list of contributors: class by class, each kind once.
 class Iteration {
 public:
-    explicit Iteration(const IterationCosts &costs) : m_costs(costs)
+    Iteration(const IterationCosts &costs, std::span<const PartOf> more) : m_costs(costs)
     {
         std::vector<Transfers *> transfers;
         for (int c = 0; c < static_cast<int>(costs.classes.size()); ++c) {
@@ -80,6 +80,8 @@ public:
             add(std::move(states));
             add(std::move(crossing));
             add(std::move(sync));
+            for (const PartOf part : more)
+                add(part(tasks));
         }
     }
 
@@ -131,18 +133,28 @@ private:
 
 Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs)
 {
+    return buildPipelineGraph(costs, {});
+}
+
+Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<const PartOf> more)
+{
     if (const auto checked = checkSizes(costs); !checked)
         return std::unexpected(checked.error());
     if (const auto checked = checkOps(costs); !checked)
         return std::unexpected(checked.error());
-    return Iteration(costs).build();
+    return Iteration(costs, more).build();
 }
 
 bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs)
 {
+    return updatePipelineGraph(graph, costs, {});
+}
+
+bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more)
+{
     if (!checkSizes(costs))
         return false;
-    Iteration iteration(costs);
+    Iteration iteration(costs, more);
     if (graph.fingerprint != iteration.fingerprint())
         return false;
     iteration.times(graph.table);

@@ -91,6 +91,21 @@ private slots:
         }));
     }
 
+    void theEngineKnowsNoRoomButItsOwn()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return source.isIn("core/timeline/") && matches(include, "^\"") && !matches(include, "^\"core/(base|timeline)/");
+        }));
+    }
+
+    void onlyTheRoomOfContributorsIncludesThem()
+    {
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            return source.isIn("core/") && !source.isIn("core/iteration/")
+                && matches(include, "^\"core/iteration/(contributors|class_tasks|forward_policies)\\.h");
+        }));
+    }
+
     void validationIsTheTopRoomOfTheCore()
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {

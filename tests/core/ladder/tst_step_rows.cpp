@@ -3,7 +3,7 @@
 #include "core/ladder/step_rows.h"
 
 #include "core/iteration/pipeline_graph.h"
-#include "tests/core/timeline/pipelines.h"
+#include "tests/core/iteration/pipelines.h"
 
 #include <QTest>
 

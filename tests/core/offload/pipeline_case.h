@@ -3,9 +3,10 @@
 // A pipeline whose stages offload, as a direct input of the engine: equal modules on every stage, any schedule, boundaries
 // inside a datacenter or across a WAN. Bytes and times in plain whole numbers.
 
-#include "core/memory/offload_replay.h"
 #include "core/iteration/pipeline_graph.h"
+#include "core/memory/live_memory.h"
 #include "core/timeline/simulator.h"
+#include "tests/core/offload/curves.h"
 
 #include <QTest>
 
@@ -45,6 +46,28 @@ inline bool hasKind(const Program &program, OpKind kind)
     return std::ranges::any_of(program.order, [&](const auto &order) { return std::ranges::find(order, kind, &Op::kind) != order.end(); });
 }
 
+inline StageOffload bytesOf(const PipelineCase &c)
+{
+    StageOffload bytes;
+    bytes.chunks.resize(std::size_t(c.chunks));
+    for (auto &chunk : bytes.chunks)
+        for (int k = 0; k < c.modules; ++k)
+            chunk.push_back(k < c.leaving ? SegmentBytes{kModuleBytes, 0, false, true, false} : SegmentBytes{0, kModuleBytes, false, true, false});
+    return bytes;
+}
+
+/// What the operations of each stage do to its memory.
+inline std::shared_ptr<const OpMemory> memoryOf(const PipelineCase &c, const Program &program)
+{
+    ChunkMemory chunk;
+    chunk.kept = kModuleBytes * c.modules;
+    chunk.whole = (c.recomputes ? 10 : 1) * chunk.kept;
+    chunk.atLayers.recomputed = c.recomputes ? chunk.whole / c.modules : 0;
+    chunk.backward = chunk.atLayers;
+    const StageOffload bytes = bytesOf(c);
+    return std::make_shared<const OpMemory>(std::vector(std::size_t(c.chunks), chunk), &bytes, OpMemory::Program{splitsBackward(program), hasKind(program, OpKind::PairedForward)});
+}
+
 inline PipelineCosts pipelineOf(const PipelineCase &c)
 {
     PipelineCosts pipeline;
@@ -80,27 +103,19 @@ inline PipelineCosts pipelineOf(const PipelineCase &c)
     std::vector<OffloadSegment> segments;
     for (int k = 0; k < c.modules; ++k) {
         const bool leaves = k < c.leaving;
-        segments.push_back({c.forward, c.recomputes ? c.forward : 0, (isSplit ? 1 : 2) * c.forward, leaves ? c.store : 0, leaves ? c.load : 0, k + 1 == c.modules, k / 2});
+        segments.push_back({c.forward, c.recomputes ? c.forward : 0, (isSplit ? 1 : 2) * c.forward, leaves ? c.store : 0, leaves ? c.load : 0, k + 1 == c.modules, k / 2, -1, leaves ? kModuleBytes : 0});
     }
     pipeline.offload.ops.assign(stages, segments);
     pipeline.offload.paths.assign(std::size_t(c.devices), OffloadPath{1e9, 1e9, 1, {}, {}});
     pipeline.offload.prefetch = c.prefetch;
+    pipeline.memory.assign(std::size_t(c.devices), memoryOf(c, pipeline.program));
     return pipeline;
-}
-
-inline StageOffload bytesOf(const PipelineCase &c)
-{
-    StageOffload bytes;
-    bytes.chunks.resize(std::size_t(c.chunks));
-    for (auto &chunk : bytes.chunks)
-        for (int k = 0; k < c.modules; ++k)
-            chunk.push_back(k < c.leaving ? SegmentBytes{kModuleBytes, 0, false, true, false} : SegmentBytes{0, kModuleBytes, false, true, false});
-    return bytes;
 }
 
 inline PipelineRun run(const PipelineCase &c)
 {
     PipelineRun result;
+    result.costs.isRecomputing = c.recomputes;
     for (int lane = 0; lane < c.cellMembers; ++lane) {
         result.costs.classes.push_back(pipelineOf(c));
         result.costs.classes.back().cellMember = lane;
@@ -117,16 +132,10 @@ inline PipelineRun run(const PipelineCase &c)
     recordExecutedOrder(result.costs, result.timeline);
     if (!c.offloads)
         return result;
-    ChunkMemory chunk;
-    chunk.kept = kModuleBytes * c.modules;
-    chunk.whole = (c.recomputes ? 10 : 1) * chunk.kept;
-    chunk.atLayers.recomputed = c.recomputes ? chunk.whole / c.modules : 0;
-    chunk.backward = chunk.atLayers;
-    const std::vector<ChunkMemory> chunks(std::size_t(c.chunks), chunk);
     for (int lane = 0; lane < c.cellMembers; ++lane) {
         auto &stages = result.live.emplace_back();
         for (int stage = 0; stage < c.devices; ++stage)
-            stages.push_back(liveOverTime(result.timeline, lane, stage, bytesOf(c), chunks, result.costs.classes[std::size_t(lane)].program, c.recomputes));
+            stages.push_back(liveOverTime(result.timeline, lane, stage, true, true));
     }
     return result;
 }

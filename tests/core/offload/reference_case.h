@@ -3,10 +3,11 @@
 // The set-up of SSDTrain's measurements as a direct input of the engine: BERT-like layers on a tensor pair, without
 // embedding and head, at 60 % of an A100 at 765 MHz. Independent of plans and cost model.
 
-#include "core/memory/offload_replay.h"
-#include "core/offload/amount.h"
 #include "core/iteration/pipeline_graph.h"
+#include "core/memory/live_memory.h"
+#include "core/offload/amount.h"
 #include "core/timeline/simulator.h"
+#include "tests/core/offload/curves.h"
 
 #include <QTest>
 
@@ -58,13 +59,18 @@ inline IterationCosts costsOf(const Case &c, std::size_t firstKept, StageOffload
     for (std::size_t i = 0; i < list.size(); ++i) {
         const bool leaves = i < firstKept;
         const auto time = [&](double rate) { return leaves ? std::max<Nanoseconds>(1, toNanoseconds(Seconds{list[i].bytes / rate})) : 0; };
-        segments.push_back({toNanoseconds(Seconds{list[i].forward}), 0, 2 * toNanoseconds(Seconds{list[i].forward}), time(c.writeRate), time(c.readRate), i + 1 == list.size(), list[i].layer});
+        segments.push_back({toNanoseconds(Seconds{list[i].forward}), 0, 2 * toNanoseconds(Seconds{list[i].forward}), time(c.writeRate), time(c.readRate), i + 1 == list.size(), list[i].layer, -1, leaves ? list[i].bytes : 0});
         kept.push_back({leaves ? list[i].bytes : 0, leaves ? 0 : list[i].bytes, false, true, false});
         op.forward += segments.back().forward;
         op.backward += segments.back().backward;
     }
     op.inputGrad = op.backward;
     pipeline.offload = {{segments}, {OffloadPath{c.writeRate, c.readRate, 1, {}, {}}}, c.prefetch, {}};
+    ChunkMemory chunk;
+    for (const SegmentBytes &segment : kept)
+        chunk.kept += segment.offloaded + segment.resident;
+    chunk.whole = chunk.kept;
+    pipeline.memory = {std::make_shared<const OpMemory>(std::vector{chunk}, &bytes, OpMemory::Program{})};
     return costs;
 }
 
@@ -82,14 +88,10 @@ inline Run run(const Case &c)
     if (!timeline)
         qFatal("%s", toString(timeline.error()).c_str());
     result.timeline = std::move(*timeline);
-    ChunkMemory chunk;
-    for (const SegmentBytes &segment : bytes.chunks.front()) {
-        chunk.kept += segment.offloaded + segment.resident;
+    for (const SegmentBytes &segment : bytes.chunks.front())
         result.offered += segment.offloaded * c.microBatches;
-    }
-    chunk.whole = chunk.kept;
     result.lastModule = bytes.chunks.front().back().offloaded;
-    result.live = liveOverTime(result.timeline, 0, 0, bytes, {chunk}, costs.classes.front().program, false);
+    result.live = liveOverTime(result.timeline, 0, 0, true, true);
     return result;
 }
 

@@ -60,15 +60,15 @@ private slots:
             const double gb = 1e-9, half = 6e-4;   // the rows have three digits behind the point
             near("step_offload", run.step(), 6e-5);
             near("stall", run.step() - want["step_keep"].get<double>(), 1.1e-4);
-            near("peak_keep_GB", run.live.peakWithout * gb, half);
+            near("peak_keep_GB", run.live.peakWhole * gb, half);
             near("peak_offload_GB", run.live.peak * gb, half);
             near("written_GB", run.live.use.written * gb, half);
             near("read_GB", run.live.use.read * gb, half);
             // The rows count the last module, which stays, and dropped stores as forwarded.
             near("forwarded_GB", (run.live.use.forwarded + run.live.use.dropped + run.lastModule) * gb, half);
-            near("reduction", 1 - run.live.peak / run.live.peakWithout, half);
+            near("reduction", 1 - run.live.peak / run.live.peakWhole, half);
             near("required_write_GBps_act_over_half_step",
-                 requiredWriteBandwidth(Bytes{run.live.peakWithout}, Seconds{want["step_keep"].get<double>()}).value * gb, 6e-3);
+                 requiredWriteBandwidth(Bytes{run.live.peakWhole}, Seconds{want["step_keep"].get<double>()}).value * gb, 6e-3);
             Case keep = c;
             keep.offloads = false;
             near("step_keep", offload::run(keep).step(), 6e-5);

@@ -56,11 +56,13 @@ private slots:
             for (int trial = 0; trial < 150; ++trial) {
                 const PipelineCase c = oneStage(random, schedule);
                 const PipelineRun run = offload::run(c);
-                const Rehearsal played = rehearse(scriptOf(c), segmentsOf(c), {c.prefetch.ahead, 1e9, true});
+                const PipelineCosts &pipeline = run.costs.classes.front();
+                const Rehearsal played = rehearse(scriptOf(c), segmentsOf(c), {c.prefetch.ahead, 1e9, pipeline.memory.front().get(), KeptWhole(pipeline.program, 0, c.recomputes)});
                 QVERIFY(!played.isLate);
                 for (const Stream stream : {Stream::Compute, Stream::Store, Stream::Load})
                     QVERIFY2(spansOf(played.timeline, stream) == spansOf(run.timeline, stream),
                              qPrintable(QStringLiteral("schedule %1, trial %2, stream %3").arg(int(schedule)).arg(trial).arg(int(stream))));
+                QCOMPARE(liveOverTime(played.timeline, 0, 0, true, false).peak, run.live.front().front().peak);
                 PipelineCase keep = c;
                 keep.offloads = false;
                 stalls += run.timeline.duration > offload::run(keep).timeline.duration ? 1 : 0;
@@ -86,7 +88,7 @@ private slots:
                 const auto scripts = stageScripts(kept.costs, kept.timeline);
                 bool isLate = false;
                 for (const StageScript &script : scripts.front())
-                    isLate |= rehearse(script, {segmentsOf(c).front()}, {c.prefetch.ahead, 0, false}).isLate;
+                    isLate |= rehearse(script, {segmentsOf(c).front()}, {c.prefetch.ahead, 0, nullptr, {}}).isLate;
                 if (isLate)
                     continue;
                 ++inTime;

@@ -3,7 +3,7 @@
 // Verbs for tests of schedules that split the backward: times of equal stages, a program by them, and what the engine says
 // of it with the same times.
 
-#include "tests/core/timeline/pipelines.h"
+#include "tests/core/iteration/pipelines.h"
 
 #include <cmath>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/core/timeline/pipelines.h"
+#include "tests/core/iteration/pipelines.h"
 
 #include "core/timeline/analysis.h"
 
 #include <cmath>
 
 using namespace pipelines;
+using tasks::randomGraph;
 
 namespace {
 

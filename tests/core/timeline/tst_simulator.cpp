@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/core/timeline/pipelines.h"
+#include "tests/core/iteration/pipelines.h"
 
 #include "core/timeline/event_loop.h"
 
 #include <functional>
 
 using namespace pipelines;
+using tasks::randomGraph;
 
 namespace {
 
 /// Longest path by recursion over predecessors and the resource's previous task.
-std::vector<Nanoseconds> longestPaths(const TaskGraph &tasks)
+std::vector<Nanoseconds> longestPaths(const TaskGraph &graph)
 {
-    std::vector<Nanoseconds> ends(tasks.taskCount(), -1);
+    std::vector<Nanoseconds> ends(graph.taskCount(), -1);
+    const auto durationOf = [&](std::uint32_t task) { return graph.table.durations[graph.taskClass[task]]; };
     std::function<Nanoseconds(std::uint32_t)> endOf = [&](std::uint32_t task) {
         if (ends[task] >= 0)
             return ends[task];
         Nanoseconds start = 0;
-        if (task > tasks.resources[tasks.resource[task]].track.first)
+        if (task > graph.resources[graph.resource[task]].track.first)
             start = endOf(task - 1);
-        for (std::uint32_t i = tasks.predBegin[task]; i < tasks.predBegin[task + 1]; ++i)
-            start = std::max(start, endOf(tasks.pred[i]) + tasks.lags[tasks.lagClass[i]]);
-        return ends[task] = start + tasks.durations[tasks.durationClass[task]];
+        for (std::uint32_t i = graph.predBegin[task]; i < graph.predBegin[task + 1]; ++i) {
+            const bool isFromStart = (graph.lag[i] & TaskGraph::kFromStart) != 0;
+            const Nanoseconds moment = endOf(graph.pred[i]) - (isFromStart ? durationOf(graph.pred[i]) : 0);
+            start = std::max(start, moment + graph.table.lags[graph.lag[i] & ~TaskGraph::kFromStart]);
+        }
+        return ends[task] = start + durationOf(task);
     };
-    for (std::uint32_t task = 0; task < tasks.taskCount(); ++task)
+    for (std::uint32_t task = 0; task < graph.taskCount(); ++task)
         endOf(task);
     return ends;
 }
@@ -35,10 +40,10 @@ TaskGraph reversed(const TaskGraph &tasks)
     const auto total = static_cast<std::uint32_t>(tasks.taskCount());
     std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> preds(total);
     for (std::uint32_t task = 0; task < total; ++task) {
-        back.durationClass[total - 1 - task] = tasks.durationClass[task];
+        back.taskClass[total - 1 - task] = tasks.taskClass[task];
         back.resource[total - 1 - task] = static_cast<std::uint32_t>(tasks.resources.size()) - 1 - tasks.resource[task];
         for (std::uint32_t i = tasks.predBegin[task]; i < tasks.predBegin[task + 1]; ++i)
-            preds[total - 1 - tasks.pred[i]].emplace_back(total - 1 - task, tasks.lagClass[i]);
+            preds[total - 1 - tasks.pred[i]].emplace_back(total - 1 - task, tasks.lag[i]);
     }
     for (std::size_t r = 0; r < tasks.resources.size(); ++r) {
         const Track &from = tasks.resources[tasks.resources.size() - 1 - r].track;
@@ -46,13 +51,13 @@ TaskGraph reversed(const TaskGraph &tasks)
         back.resources[r].track.last = total - from.first;
     }
     back.pred.clear();
-    back.lagClass.clear();
+    back.lag.clear();
     back.predBegin.clear();
     for (const auto &list : preds) {
         back.predBegin.push_back(static_cast<std::uint32_t>(back.pred.size()));
         for (const auto &[pred, lag] : list) {
             back.pred.push_back(pred);
-            back.lagClass.push_back(lag);
+            back.lag.push_back(lag);
         }
     }
     back.predBegin.push_back(static_cast<std::uint32_t>(back.pred.size()));
@@ -101,7 +106,7 @@ void TestSimulator::spansEndWhereTheLongestPathEnds()
 {
     std::mt19937 random(1);
     for (int round = 0; round < 200; ++round) {
-        const TaskGraph tasks = randomGraph(random, 1 + round % 6, 1 + round % 17);
+        const TaskGraph tasks = randomGraph(random, 1 + round % 6, 1 + round % 17, round % 2 == 1);
         QCOMPARE(run(tasks).end, longestPaths(tasks));
     }
 }
@@ -117,7 +122,7 @@ void TestSimulator::theCauseSetsTheStart()
             bool isExplained = cause == kNoSpan ? timeline.start[span] == 0 : cause + 1 == span && timeline.start[span] == timeline.end[cause];
             for (std::uint32_t i = tasks.predBegin[span]; i < tasks.predBegin[span + 1]; ++i)
                 isExplained = isExplained
-                    || (tasks.pred[i] == cause && timeline.start[span] == timeline.end[cause] + tasks.lags[tasks.lagClass[i]]);
+                    || (tasks.pred[i] == cause && timeline.start[span] == timeline.end[cause] + tasks.table.lags[tasks.lag[i]]);
             QVERIFY(isExplained);
         }
     }
@@ -138,7 +143,7 @@ void TestSimulator::aLongerTaskOrLagNeverShortens()
     for (int round = 0; round < 100; ++round) {
         TaskGraph tasks = randomGraph(random, 4, 10);
         const Timeline before = run(tasks);
-        (round % 2 == 0 ? tasks.durations[random() % 8] : tasks.lags[random() % 4]) += 5;
+        (round % 2 == 0 ? tasks.table.durations[random() % 40] : tasks.table.lags[random() % tasks.table.lags.size()]) += 5;
         const Timeline after = run(tasks);
         for (std::size_t span = 0; span < before.spanCount(); ++span)
             QVERIFY(after.end[span] >= before.end[span]);
@@ -149,7 +154,7 @@ void TestSimulator::bothEnginesGiveTheSameSpans()
 {
     std::mt19937 random(5);
     for (int round = 0; round < 100; ++round) {
-        const TaskGraph tasks = randomGraph(random, 1 + round % 7, 1 + round % 23);
+        const TaskGraph tasks = randomGraph(random, 1 + round % 7, 1 + round % 23, round % 2 == 1);
         compareSpans(runByEvents(tasks), run(tasks));
     }
 }

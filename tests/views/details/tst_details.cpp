@@ -4,6 +4,7 @@
 #include "tests/views/window/window_fixture.h"
 
 #include "core/timeline/analysis.h"
+#include "models/text/format.h"
 #include "views/details/details_panel.h"
 #include "views/timeline/same_span.h"
 #include "views/timeline/span_text.h"
@@ -64,18 +65,9 @@ private slots:
         DetailsFixture f;
         const Plan &plan = *f.document.plan();
         const double boundary = 2.0 * plan.workload.sequenceLength * plan.workload.microBatch * f.shown().model.hidden;
-        const auto bytes = bytesPerTransfer(f.shown(), f.transfer());
-        QVERIFY(bytes && std::abs(*bytes / boundary - 1) < 1e-9);
-    }
-    void noBytesAreToldWhereGradientsShareTheLink()
-    {
-        DetailsFixture f;
-        Plan next = *f.document.plan();
-        next.placement.mode = PlacementMode::DataAcross;
-        f.document.apply(std::make_shared<const Plan>(next), "Data");
-        f.settle();
-        for (std::uint32_t s = 0; s < f.shown().timeline.spanCount(); ++s)
-            QVERIFY(!bytesPerTransfer(f.shown(), s));
+        QVERIFY(std::abs(f.shown().timeline.bytesMoved(f.transfer()) / boundary - 1) < 1e-9);
+        f.timeline().selectSpan(f.transfer());
+        QCOMPARE(f.fact("Bytes").section(u'\t', 0, 0), formatBytes(boundary));
     }
     void theChainOfCausesGoesBackToTheBeginning()
     {

@@ -3,7 +3,7 @@
 // Verbs for tests of the engine: a pipeline of equal stages in one line, and what to ask of its timeline.
 
 #include "core/iteration/pipeline_graph.h"
-#include "core/timeline/simulator.h"
+#include "tests/core/timeline/tasks.h"
 
 #include <QTest>
 
@@ -13,6 +13,8 @@
 namespace pipelines {
 
 using namespace trainyard;
+
+using tasks::run;
 
 inline constexpr Nanoseconds kSecond = 1'000'000'000;
 
@@ -66,15 +68,6 @@ inline TaskGraph graph(const IterationCosts &costs)
     return std::move(*built);
 }
 
-inline Timeline run(const TaskGraph &tasks)
-{
-    SimulationWorkspace workspace;
-    auto timeline = simulate(tasks, workspace);
-    if (!timeline)
-        qFatal("%s", toString(timeline.error()).c_str());
-    return std::move(*timeline);
-}
-
 inline Timeline run(const IterationCosts &costs)
 {
     return run(graph(costs));
@@ -86,46 +79,6 @@ inline Nanoseconds busy(const Timeline &timeline, const Track &track)
     for (std::uint32_t span = track.first; span < track.last; ++span)
         sum += timeline.end[span] - timeline.start[span];
     return sum;
-}
-
-/// A random acyclic graph of tasks on fixed-order resources: predecessors have lower numbers in a hidden order.
-inline TaskGraph randomGraph(std::mt19937 &random, int resources, int tasksEach)
-{
-    const auto pick = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
-    TaskGraph tasks;
-    const int total = resources * tasksEach;
-    std::vector<int> rank(static_cast<std::size_t>(total));   // a task's place in the hidden order
-    for (int r = 0; r < resources; ++r) {
-        Resource resource;
-        resource.track.stream = r % 3 == 2 ? Stream::Collective : Stream::Compute;
-        resource.track.stage = r;
-        resource.track.first = static_cast<std::uint32_t>(r * tasksEach);
-        resource.track.last = resource.track.first + static_cast<std::uint32_t>(tasksEach);
-        tasks.resources.push_back(resource);
-        for (int i = 0; i < tasksEach; ++i)
-            rank[static_cast<std::size_t>(r * tasksEach + i)] = i * resources + r;
-    }
-    for (int d = 0; d < 8; ++d)
-        tasks.durations.push_back(pick(50));
-    tasks.lags = {0, 3, 17, 40};
-    constexpr WorkKind kKinds[] = {WorkKind::Forward, WorkKind::Backward, WorkKind::GradientReduce, WorkKind::Optimizer, WorkKind::OffloadLoad};
-    for (int t = 0; t < total; ++t) {
-        tasks.kind.push_back(kKinds[pick(5)]);
-        tasks.resource.push_back(static_cast<std::uint32_t>(t / tasksEach));
-        tasks.durationClass.push_back(static_cast<std::uint32_t>(pick(8)));
-        tasks.microBatch.push_back(t % tasksEach);
-        tasks.chunk.push_back(0);
-        tasks.predBegin.push_back(static_cast<std::uint32_t>(tasks.pred.size()));
-        for (int n = pick(3); n > 0; --n)
-            if (const int other = pick(total); rank[static_cast<std::size_t>(other)] < rank[static_cast<std::size_t>(t)]) {
-                tasks.pred.push_back(static_cast<std::uint32_t>(other));
-                tasks.lagClass.push_back(static_cast<std::uint32_t>(pick(4)));
-            }
-    }
-    tasks.predBegin.push_back(static_cast<std::uint32_t>(tasks.pred.size()));
-    if (!sortTopologically(tasks))
-        qFatal("a random graph has a circle");
-    return tasks;
 }
 
 } // namespace pipelines

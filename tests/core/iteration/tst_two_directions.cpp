@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Schedules in two directions, in waves, in slices and with opportunistic forwards: their orders as sets, what they hold, what they take.
-#include "tests/core/timeline/pipelines.h"
+#include "tests/core/iteration/pipelines.h"
 
 #include <cmath>
 #include <map>

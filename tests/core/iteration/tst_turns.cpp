@@ -2,7 +2,7 @@
 // What every turn on a cell's channel has to obey, read off the result: whatever the schedule, the times and the links, and
 // with scatters, latencies and operations that take no time, so that much happens at one instant.
 #include "core/timeline/event_loop.h"
-#include "tests/core/timeline/pipelines.h"
+#include "tests/core/iteration/pipelines.h"
 
 using namespace pipelines;
 
@@ -61,7 +61,7 @@ Nanoseconds readyAt(const TaskGraph &tasks, const Timeline &timeline, std::uint3
 {
     Nanoseconds ready = 0;
     for (std::uint32_t i = tasks.predBegin[task]; i < tasks.predBegin[task + 1]; ++i)
-        ready = std::max(ready, timeline.end[tasks.pred[i]] + tasks.lags[tasks.lagClass[i]]);
+        ready = std::max(ready, timeline.end[tasks.pred[i]] + tasks.table.lags[tasks.lag[i]]);
     return ready;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/core/timeline/pipelines.h"
+#include "tests/core/iteration/pipelines.h"
 
 #include <map>
 
@@ -221,11 +221,11 @@ void TestPipelineGraph::newCostsOfTheSameShapeGiveTheGraphThatBuildingGives()
     costs.linkCapacity = {1e8, 2e8};
     QVERIFY(updatePipelineGraph(updated, costs));
     const TaskGraph built = graph(costs);
-    QCOMPARE(updated.durations, built.durations);
-    QCOMPARE(updated.lags, built.lags);
-    QCOMPARE(updated.linkCapacity, built.linkCapacity);
-    QCOMPARE(updated.flows[0].rateCap, built.flows[0].rateCap);
-    QCOMPARE(updated.flows[0].weight, 4.0);
+    QCOMPARE(updated.table.durations, built.table.durations);
+    QCOMPARE(updated.table.lags, built.table.lags);
+    QCOMPARE(updated.table.linkCapacity, built.table.linkCapacity);
+    QCOMPARE(updated.table.flows[0].rateCap, built.table.flows[0].rateCap);
+    QCOMPARE(updated.table.flows[0].weight, 4.0);
     QCOMPARE(run(updated).end, run(built).end);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Schedules against an independent implementation (validation/test/pipeline_schedule_golden.json, read in place).
 #include "core/schedule/generators.h"
-#include "tests/core/timeline/pipelines.h"
+#include "tests/core/iteration/pipelines.h"
 
 #include <nlohmann/json.hpp>
 
