@@ -53,7 +53,7 @@ Workload withoutRecompute(const Workload &workload)
     Workload kept = workload;
     Plan plan = *workload.plan;
     plan.memory.recompute = Recompute::None;
-    kept.plan = std::make_shared<const Plan>(std::move(plan));
+    kept.setPlan(std::make_shared<const Plan>(std::move(plan)));
     return kept;
 }
 

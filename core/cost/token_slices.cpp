@@ -54,7 +54,7 @@ Workload ofSlice(const Workload &workload, int tokens)
     Workload slice = workload;
     Plan plan = *workload.plan;
     plan.workload.sequenceLength = tokens;
-    slice.plan = std::make_shared<const Plan>(std::move(plan));
+    slice.setPlan(std::make_shared<const Plan>(std::move(plan)));
     return slice;
 }
 

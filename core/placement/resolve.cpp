@@ -136,6 +136,12 @@ ModelSpec measuredStages(const Plan &plan)
 
 } // namespace
 
+void Workload::setPlan(PlanPtr next)
+{
+    plan = std::move(next);
+    degrees = degreesOf(*plan);
+}
+
 const Pool &Workload::pool(StageLocation location) const
 {
     return plan->cluster.datacenters[std::size_t(location.datacenter)].pools[std::size_t(location.pool)];
@@ -168,8 +174,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
 {
     Errors errors = validatePlan(*plan);
     Workload workload;
-    workload.plan = plan;
-    workload.degrees = degreesOf(*plan);
+    workload.setPlan(plan);
     workload.links = LinkIndex(plan->cluster);
     for (std::size_t d = 0; d < plan->cluster.datacenters.size(); ++d) {
         auto &row = workload.gpus.emplace_back();

@@ -14,7 +14,7 @@ namespace trainyard {
 
 struct Workload {
     PlanPtr plan;
-    Degrees degrees;                                  // of the plan
+    Degrees degrees;                                  // of the plan: set both by setPlan
     ModelSpec model;
     StackSpec stack;
     std::vector<std::vector<const GpuSpec *>> gpus;   // [datacenter][pool]; owned by the catalogue or the plan
@@ -23,6 +23,8 @@ struct Workload {
     LinkIndex links;                                  // which link joins two datacenters
     Layout layout;
 
+    /// Another plan of the same names on the same hardware.
+    void setPlan(PlanPtr next);
     [[nodiscard]] const Pool &pool(StageLocation location) const;
     [[nodiscard]] const GpuSpec &gpu(StageLocation location) const;
     [[nodiscard]] SustainedRates sustainedRates(StageLocation location) const;

@@ -51,7 +51,7 @@ public:
         : m_plan(openPlan(workload, data, options)), m_data(data), m_cell(cell && data % *cell == 0 ? *cell : 1), m_goesAcross(!cell || data % *cell == 0)
     {
         Workload open = workload;
-        open.plan = std::make_shared<const Plan>(m_plan);
+        open.setPlan(std::make_shared<const Plan>(m_plan));
         m_times = searchTimes(open, data, &usdPerGb);
     }
 

@@ -153,11 +153,11 @@ private:
     {
         option.cell = evaluation.layout.data % m_cell == 0 ? m_cell : 1;
         option.cells = evaluation.layout.data / option.cell;
-        m_workload.plan = option.plan;
+        m_workload.setPlan(option.plan);
         m_workload.layout = evaluation.layout;
         takeCell(option);
         const Estimate guess = estimate(m_workload);
-        m_workload.plan = m_result.plan;
+        m_workload.setPlan(m_result.plan);
         option.screenedSeconds = guess.iteration.value;
         option.bound = guess.bound;
         fill(option, evaluation);
@@ -166,7 +166,7 @@ private:
     /// Closed form: seconds, what binds, and what it costs.
     void screen(SelectionOption &option)
     {
-        m_workload.plan = option.plan;
+        m_workload.setPlan(option.plan);
         m_workload.layout = place(m_workload, PlacementMode::PipelineAcross);   // pinned
         if (m_workload.layout.data == 0) {
             option.isFeasible = false;
@@ -182,7 +182,7 @@ private:
             option.usdPerIteration = usdPerHour(m_workload, m_workload.layout, 1) * option.seconds / 3600 + screenedEgress(option);
             option.usdPerMillionTokens = option.usdPerIteration / tokensOf(*option.plan) * 1e6;
         }
-        m_workload.plan = m_result.plan;
+        m_workload.setPlan(m_result.plan);
     }
 
     /// Cells as they come about: a faster link needs smaller ones, and their members sit on different nodes.

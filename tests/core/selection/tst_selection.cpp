@@ -3,6 +3,9 @@
 #include "core/selection/selection.h"
 
 #include "core/cluster/wan.h"
+#include "core/cost/cells.h"
+#include "core/cost/placements.h"
+#include "core/evaluate/estimate.h"
 #include "core/plan/plan_io.h"
 
 #include <QtTest>
@@ -118,6 +121,7 @@ class TestSelection : public QObject
 private slots:
     void stagesPerDatacenterAreGpusOverThoseOfAStage();
     void theValuesShownAreTheSimulators();
+    void theClosedFormIsThatOfTheOptionsOwnPlan();
     void costIsTheUsedGpusAndEgressBothWays();
     void theBestIsTheBestOfEveryPlacement();
     void aSmallSecondDatacenterHoldsNoStageAndDoesNotHelp();
@@ -170,6 +174,23 @@ void TestSelection::theValuesShownAreTheSimulators()
             QCOMPARE(option.data(), evaluation->layout.data);
         }
     }
+}
+
+void TestSelection::theClosedFormIsThatOfTheOptionsOwnPlan()
+{
+    int compared = 0;
+    const Selection selection = selected(sample());
+    for (const SelectionOption &option : selection.options) {
+        if (option.isCurrent || option.blocks.empty())
+            continue;
+        auto workload = resolve(option.plan, builtinCatalogue());
+        workload->layout = place(*workload, PlacementMode::PipelineAcross);
+        formCells(*workload);
+        QCOMPARE(option.screenedSeconds, estimate(*workload).iteration.value);
+        QCOMPARE(option.data(), workload->layout.data);
+        ++compared;
+    }
+    QVERIFY(compared > 5);
 }
 
 void TestSelection::costIsTheUsedGpusAndEgressBothWays()
