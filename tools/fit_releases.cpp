@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How far the releases of a stack lie apart in time, from the published rows of equal plans under several releases whose role is
-// "fit". Writes stack_releases.json; which other releases rows name, it lists too. core/validation/release_fit.h has the method.
+// "fit". Writes stack_releases.json; which other releases rows name, it lists too. tools/fits/release_fit.h has the method.
 //
 //   fit-releases OUT/stack_releases.json [DATE]
 
-#include "core/validation/release_fit.h"
+#include "tools/fits/release_fit.h"
 #include "tools/today.h"
 
 #include <cstdio>

@@ -5,8 +5,8 @@
 //   record-validation REPOSITORY YEAR-MONTH
 
 #include "core/base/output_file.h"
-#include "core/validation/confidence_fit.h"
-#include "core/validation/reached.h"
+#include "tools/fits/confidence_fit.h"
+#include "tools/fits/reached.h"
 #include "core/validation/validation_report.h"
 
 #include <iostream>

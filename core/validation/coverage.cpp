@@ -2,7 +2,6 @@
 #include "core/validation/coverage.h"
 
 #include "core/evaluate/confidence.h"
-#include "core/validation/confidence_fit.h"
 #include "core/validation/held_out.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "core/validation/held_out.h"
 
 #include "core/evaluate/confidence.h"
+#include "core/plan/plan_io.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,6 +62,16 @@ std::optional<double> quantile(std::span<const double> values, std::span<const d
     return std::nullopt;
 }
 
+/// The plan whatever the age of its stack.
+std::string agelessPlan(const Plan &plan)
+{
+    if (plan.stack.release.empty())
+        return formatPlan(plan);
+    Plan ageless = plan;
+    ageless.stack.release.clear();
+    return formatPlan(ageless);
+}
+
 } // namespace
 
 std::vector<TimedRow> timedRows(std::span<const ValidationResult> results)
@@ -105,6 +116,32 @@ ConfidenceLabel labelOf(const ValidationResult &row, std::span<const Evidence> e
     for (const EvidenceKey &key : row.evidence)
         weakest = std::max(weakest, labelOf(key, evidence));
     return weakest != ConfidenceLabel::Calibrated && !row.hasMeasuredKernels ? ConfidenceLabel::SpecSheet : weakest;
+}
+
+double halfOfRepeats(std::span<const ValidationResult> results)
+{
+    struct Extremes {
+        double least = 0, most = 0;
+        int count = 0;
+    };
+    std::map<std::pair<std::string, std::string>, Extremes> all;   // source and plan; predictions differ by their releases at most
+    for (const TimedRow &row : timedRows(results)) {
+        if (row.result->status != RowStatus::Gated)
+            continue;
+        Extremes &extremes = all[{row.result->source, agelessPlan(*row.result->plan)}];
+        extremes.least = extremes.count == 0 ? row.error : std::min(extremes.least, row.error);
+        extremes.most = extremes.count == 0 ? row.error : std::max(extremes.most, row.error);
+        ++extremes.count;
+    }
+    std::vector<double> halves;
+    for (const auto &[key, extremes] : all) {
+        if (extremes.count > 1)
+            halves.push_back((extremes.most - extremes.least) / 2);
+    }
+    if (halves.empty())
+        return 0;
+    std::ranges::nth_element(halves, halves.begin() + std::ptrdiff_t(halves.size() / 2));
+    return halves[halves.size() / 2];
 }
 
 HeldOutRanges::HeldOutRanges(std::vector<TimedRow> rows, double narrowest, std::optional<ConfidenceLabel> label)

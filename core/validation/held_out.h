@@ -29,6 +29,10 @@ struct TimedRow {
 /// What the program would say of a row if all that was measured were `evidence`: the weakest of its GPUs decides.
 [[nodiscard]] ConfidenceLabel labelOf(const ValidationResult &row, std::span<const Evidence> evidence);
 
+/// Half of what the times of equal plans differ by, in ln: the median over all plans that one source measured more than once; what is
+/// known of the releases that were measured is taken off.
+[[nodiscard]] double halfOfRepeats(std::span<const ValidationResult> results);
+
 /// The ranges that a set of rows gives.
 class HeldOutRanges {
 public:

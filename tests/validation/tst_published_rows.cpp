@@ -4,10 +4,10 @@
 // purpose: scripts/validation, and read the difference.
 
 #include "core/evaluate/confidence.h"
-#include "core/validation/confidence_fit.h"
+#include "tools/fits/confidence_fit.h"
 #include "core/validation/embedded_files.h"
 #include "core/validation/held_out.h"
-#include "core/validation/reached.h"
+#include "tools/fits/reached.h"
 #include "core/validation/validation_report.h"
 
 #include <QFile>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ranges from held-out publications and whether they hold, on rows made up for each case.
 
-#include "core/validation/confidence_fit.h"
 #include "core/validation/coverage.h"
 #include "core/validation/held_out.h"
 
@@ -84,16 +83,6 @@ private slots:
         QCOMPARE(rows.size(), 1u);
         // 100 tokens/s where 125 were predicted: the iteration took 125 / 100 of the predicted time
         QVERIFY(std::abs(rows[0].error - std::log(1.25)) < 1e-12);
-    }
-
-    void rowsWithAssumedInputsAreNoEvidence()
-    {
-        std::vector rows{row("p", 0), row("p", 0), row("p", 5)};
-        rows[2].status = RowStatus::Guessed;
-        const ConfidenceData data = confidenceData(rows);
-        QCOMPARE(data.evidence.size(), 1u);
-        QCOMPARE(data.evidence[0].rows, 2);
-        QVERIFY(data.ranges.at(0).range.high < 1);
     }
 
     void aRowHasTheLabelThatOtherPublicationsGiveIt()

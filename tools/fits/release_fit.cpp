@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/validation/release_fit.h"
+#include "tools/fits/release_fit.h"
 
 #include "core/plan/plan_io.h"
 #include "core/workload/resolve_model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/validation/reached.h"
+#include "tools/fits/reached.h"
 
 #include "core/report/number_text.h"
 #include "core/validation/row_reader_internal.h"

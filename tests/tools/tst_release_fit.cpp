@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How releases lie apart, on times made up of plans and releases.
 
-#include "core/validation/release_fit.h"
+#include "tools/fits/release_fit.h"
 
 #include <QTest>
 

@@ -15,10 +15,6 @@ namespace trainyard {
 /// of the spec sheet, which stays without one where they are missing.
 [[nodiscard]] ConfidenceData confidenceData(std::span<const ValidationResult> results, std::span<const ValidationResult> unmeasured = {});
 
-/// Half of what the times of equal plans differ by, in ln: the median over all plans that one source measured more than once; what is
-/// known of the releases that were measured is taken off.
-[[nodiscard]] double halfOfRepeats(std::span<const ValidationResult> results);
-
 /// The file's text. `date`: "2026-11".
 [[nodiscard]] std::string confidenceJson(const ConfidenceData &data, const std::string &date);
 

@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/validation/confidence_fit.h"
+#include "tools/fits/confidence_fit.h"
 
-#include "core/plan/plan_io.h"
 #include "core/validation/held_out.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
+#include <vector>
 
 namespace trainyard {
 
 namespace {
-
-/// The plan whatever the age of its stack.
-std::string agelessPlan(const Plan &plan)
-{
-    if (plan.stack.release.empty())
-        return formatPlan(plan);
-    Plan ageless = plan;
-    ageless.stack.release.clear();
-    return formatPlan(ageless);
-}
 
 std::vector<TimedRow> gated(std::vector<TimedRow> rows)
 {
@@ -47,30 +35,6 @@ std::string listText(const char *name, const std::vector<Json> &entries)
 }
 
 } // namespace
-
-double halfOfRepeats(std::span<const ValidationResult> results)
-{
-    struct Extremes {
-        double least = 0, most = 0;
-        int count = 0;
-    };
-    std::map<std::pair<std::string, std::string>, Extremes> all;   // source and plan; predictions differ by their releases at most
-    for (const TimedRow &row : gated(timedRows(results))) {
-        Extremes &extremes = all[{row.result->source, agelessPlan(*row.result->plan)}];
-        extremes.least = extremes.count == 0 ? row.error : std::min(extremes.least, row.error);
-        extremes.most = extremes.count == 0 ? row.error : std::max(extremes.most, row.error);
-        ++extremes.count;
-    }
-    std::vector<double> halves;
-    for (const auto &[key, extremes] : all) {
-        if (extremes.count > 1)
-            halves.push_back((extremes.most - extremes.least) / 2);
-    }
-    if (halves.empty())
-        return 0;
-    std::ranges::nth_element(halves, halves.begin() + std::ptrdiff_t(halves.size() / 2));
-    return halves[halves.size() / 2];
-}
 
 ConfidenceData confidenceData(std::span<const ValidationResult> results, std::span<const ValidationResult> unmeasured)
 {
