@@ -85,23 +85,6 @@ Expected<Cluster> withoutPool(const Cluster &cluster, int datacenter, int pool)
     return next;
 }
 
-Expected<Cluster> withNodes(const Cluster &cluster, int datacenter, int pool, int nodes)
-{
-    if (nodes == 0)
-        return withoutPool(cluster, datacenter, pool);
-    if (!hasIndex(cluster.datacenters, datacenter))
-        return noDatacenter(cluster, datacenter);
-    if (!hasIndex(cluster.datacenters[static_cast<std::size_t>(datacenter)].pools, pool))
-        return noPool(cluster, datacenter, pool);
-    if (nodes < 0 || nodes > detail::kMaxNodes)
-        return std::unexpected(Error { ErrorCode::BadValue,
-            "cluster.datacenters[" + std::to_string(datacenter) + "].pools[" + std::to_string(pool) + "].nodes",
-            "nodes is " + std::to_string(nodes), "a whole number from 0 to " + std::to_string(detail::kMaxNodes) });
-    Cluster next = cluster;
-    next.datacenters[static_cast<std::size_t>(datacenter)].pools[static_cast<std::size_t>(pool)].nodes = nodes;
-    return next;
-}
-
 Expected<Cluster> withWanLink(const Cluster &cluster, WanLink link)
 {
     for (const std::string &id : link.between) {

@@ -25,7 +25,6 @@ struct GpuSelection {              // consecutive GPUs of one pool
 [[nodiscard]] Expected<Cluster> withoutDatacenter(const Cluster &cluster, int datacenter); // its links go too
 [[nodiscard]] Expected<Cluster> withPool(const Cluster &cluster, int datacenter, Pool added);
 [[nodiscard]] Expected<Cluster> withoutPool(const Cluster &cluster, int datacenter, int pool);
-[[nodiscard]] Expected<Cluster> withNodes(const Cluster &cluster, int datacenter, int pool, int nodes);   // 0 removes it
 [[nodiscard]] Expected<Cluster> withWanLink(const Cluster &cluster, WanLink link);         // replaces one of the same pair
 [[nodiscard]] Expected<Cluster> withoutWanLink(const Cluster &cluster, int link);
 

@@ -51,11 +51,6 @@ Parts forwardParts(const GpuSpec &gpu, Precision precision, const AttentionShape
 
 } // namespace
 
-double attentionFlops(const AttentionShape &shape)
-{
-    return 2 * shape.batch * shape.heads * shape.queries * meanKeys(shape) * (shape.queryDim + shape.valueDim);
-}
-
 Seconds attentionForward(const GpuSpec &gpu, Precision precision, const AttentionShape &shape)
 {
     const Parts parts = forwardParts(gpu, precision, shape);

@@ -16,8 +16,6 @@ struct AttentionShape {
     bool causal = true;                    // the last query sees every key, each earlier one a key less
 };
 
-/// FLOPs that the mask leaves: both products, multiply-add as two.
-[[nodiscard]] double attentionFlops(const AttentionShape &shape);
 /// Seconds of the forward kernel, launch floor included.
 [[nodiscard]] Seconds attentionForward(const GpuSpec &gpu, Precision precision, const AttentionShape &shape);
 /// Seconds of the backward kernels: five products for the forward's two, at a lower rate.

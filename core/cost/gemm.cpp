@@ -34,9 +34,4 @@ Seconds memoryTime(const GpuSpec &gpu, Bytes moved)
     return moved / BytesPerSecond{gpu.memoryGBps * 1e9 * gpu.gemm.memoryFraction};
 }
 
-double gemmEfficiency(const GpuSpec &gpu, Precision precision, GemmShape shape)
-{
-    return 2 * shape.m * shape.n * shape.k / (gpu.peakFlops(precision) * gemmTime(gpu, precision, shape).value);
-}
-
 } // namespace trainyard

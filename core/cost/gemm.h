@@ -17,7 +17,5 @@ struct GemmShape { double m = 0, n = 0, k = 0; };
 [[nodiscard]] Seconds castTime(const GpuSpec &gpu, Precision precision, double elements);
 /// Seconds to move so many bytes through the GPU's memory, at the share of its bandwidth that products reach.
 [[nodiscard]] Seconds memoryTime(const GpuSpec &gpu, Bytes moved);
-/// Achieved share of the dense peak, 0..1.
-[[nodiscard]] double gemmEfficiency(const GpuSpec &gpu, Precision precision, GemmShape shape);
 
 } // namespace trainyard

@@ -122,31 +122,4 @@ FormTime cellTime(const FormPipeline &p)
     return paced(once, p.microBatches, slowestStage(p), link, inFlight);
 }
 
-FormStage gptStageTimes(const GptStage &s, bool recomputes)
-{
-    const double forward
-        = s.layers * s.microBatch * s.sequence * (24 * s.hidden * s.hidden + 4 * s.sequence * s.hidden) / (s.tensor * s.flops);
-    return {forward, 2 * forward, recomputes ? forward : 0};
-}
-
-double gptBoundaryBytes(const GptStage &s)
-{
-    return 2 * s.microBatch * s.sequence * s.hidden;
-}
-
-double gptWanToForwardRatio(const GptStage &s, double nodePairBitsPerSecond)
-{
-    return 16 * s.tensor * s.flops / (nodePairBitsPerSecond * s.layers * (24 * s.hidden + 4 * s.sequence));
-}
-
-double ringAllReduceSeconds(int ranks, double bytes, double bytesPerSecond, double stepSeconds)
-{
-    return ranks < 2 ? 0 : 2.0 * (ranks - 1) * (bytes / (ranks * bytesPerSecond) + stepSeconds);
-}
-
-double wanBytesPerIteration(double microBatches, double boundaryBytes, int cuts, int pipelines)
-{
-    return 2 * microBatches * boundaryBytes * cuts * pipelines;
-}
-
 } // namespace trainyard

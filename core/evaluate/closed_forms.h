@@ -48,19 +48,4 @@ struct FormTime { double seconds = 0; Bound bound = Bound::Compute; };
 /// the all-reduce. Recompute hides in waits, so only the pace has it. A K_i of all micro-batches limits nothing.
 [[nodiscard]] FormTime cellTime(const FormPipeline &pipeline);
 
-/// A stage of a GPT: `layers` layers of width `hidden` on `tensor` GPUs that reach `flops` FLOP/s each.
-struct GptStage { double layers = 1, microBatch = 1, sequence = 0, hidden = 0, tensor = 1, flops = 0; };
-/// tf = nl·b·L(24H² + 4LH)/(TP·F), tb = 2 tf, tr = tf or 0.
-[[nodiscard]] FormStage gptStageTimes(const GptStage &stage, bool recomputes);
-/// A = 2bLH: 16-bit activations of a micro-batch at a stage boundary.
-[[nodiscard]] double gptBoundaryBytes(const GptStage &stage);
-/// C = s/tf = 16·TP·F/(BW·nl·(24H + 4L)), BW in bit/s of one node pair.
-[[nodiscard]] double gptWanToForwardRatio(const GptStage &stage, double nodePairBitsPerSecond);
-
-/// Ring all-reduce of `bytes` among n ranks: 2(n−1)(S/(nB) + α), B in bytes/s.
-[[nodiscard]] double ringAllReduceSeconds(int ranks, double bytes, double bytesPerSecond, double stepSeconds);
-
-/// 2·M·A·|X|·D: bytes on the WAN in one iteration, half of them in each direction.
-[[nodiscard]] double wanBytesPerIteration(double microBatches, double boundaryBytes, int cuts, int pipelines);
-
 } // namespace trainyard

@@ -17,16 +17,6 @@ double memoTokenShare(const MemoLayer &layer, int layers, BytesPerSecond link, B
     return std::clamp(share, 0.0, 1.0);
 }
 
-Bytes memoResident(const MemoLayer &layer, int layers)
-{
-    return (layer.input + layer.attention + layer.others) * std::min(4, std::max(0, layers));
-}
-
-Seconds memoRecompute(const MemoLayer &layer, double alpha, double othersShareOfForward)
-{
-    return layer.forward * ((1 - alpha) * othersShareOfForward);
-}
-
 namespace {
 
 Seconds over(Bytes bytes, BytesPerSecond rate)

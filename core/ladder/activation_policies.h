@@ -25,11 +25,6 @@ struct MemoLayer {                 // of one micro-batch on one GPU
 /// in [0, 1]; the last two of n layers never leave, two buffers in turns serve the others.
 [[nodiscard]] double memoTokenShare(const MemoLayer &layer, int layers, BytesPerSecond link, Bytes hostMemory);
 
-/// What a GPU holds then: two layers that stay whole and two rounding buffers of one layer each.
-[[nodiscard]] Bytes memoResident(const MemoLayer &layer, int layers);
-/// Time of a backward that computes 1 - alpha of the tokens' other tensors again: their share of the forward.
-[[nodiscard]] Seconds memoRecompute(const MemoLayer &layer, double alpha, double othersShareOfForward);
-
 // KARMA (arXiv 2008.11421) and ProTrain (arXiv 2406.08334)
 
 enum class BlockFate : std::uint8_t { Keep, Swap, Recompute };

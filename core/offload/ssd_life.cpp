@@ -5,11 +5,6 @@
 
 namespace trainyard {
 
-Bytes enduranceOfDailyWrites(double drivesWritesPerDay, Bytes capacity, double warrantyYears)
-{
-    return capacity * (drivesWritesPerDay * 365 * warrantyYears);
-}
-
 Bytes usableEndurance(const DriveWear &wear)
 {
     return wear.endurance * (wear.ratedAmplification / wear.amplification * wear.retentionGain);

@@ -16,9 +16,6 @@ struct DriveWear {
     double retentionGain = 1;
 };
 
-/// Rated total bytes written of a drive sold by drive writes per day: TBW = DWPD * capacity * 365 * warranty years.
-[[nodiscard]] Bytes enduranceOfDailyWrites(double drivesWritesPerDay, Bytes capacity, double warrantyYears);
-
 /// Bytes that the drives take in this workload: TBW * rated amplification / amplification * retention gain.
 [[nodiscard]] Bytes usableEndurance(const DriveWear &wear);
 

@@ -111,8 +111,6 @@ enum class OrderedBy : std::uint8_t { Shape, Times, Slices, RunTime };
     default: return OrderedBy::Shape;
     }
 }
-/// Whether a shorter time anywhere makes nothing later.
-[[nodiscard]] constexpr bool isFixedOrder(ScheduleKind kind) { return orderedBy(kind) == OrderedBy::Shape; }
 /// Whether forwards run together with backwards, kernel by kernel.
 [[nodiscard]] constexpr bool pairsOperations(ScheduleKind kind)
 {

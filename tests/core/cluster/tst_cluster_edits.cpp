@@ -76,15 +76,11 @@ private slots:
         QVERIFY(!withPool(two(), 5, pool("x", 1)));
     }
 
-    void nodesAreBounded()
+    void aPoolIsTakenOut()
     {
-        QCOMPARE(withNodes(two(), 0, 0, 7)->datacenters[0].pools[0].nodes, 7);
-        QVERIFY(withNodes(two(), 0, 0, 0)->datacenters[0].pools.empty());
         QVERIFY(withoutPool(two(), 0, 0)->datacenters[0].pools.empty());
-        for (const int nodes : { -1, 1000001 })
-            QVERIFY(!withNodes(two(), 0, 0, nodes));
-        QVERIFY(!withNodes(two(), 0, 1, 3));
-        QVERIFY(!withNodes(two(), 9, 0, 0));
+        QVERIFY(!withoutPool(two(), 0, 1));
+        QVERIFY(!withoutPool(two(), 9, 0));
     }
 
     void oneLinkForAPair()

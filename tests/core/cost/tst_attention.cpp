@@ -19,7 +19,6 @@ class AttentionTest : public QObject
 private slots:
     void measuredKernelsAreMetAsTheCatalogueSays_data();
     void measuredKernelsAreMetAsTheCatalogueSays();
-    void flopsAreThoseThatTheMaskLeaves();
     void aCausalMaskHalvesLongSequences();
     void timeGrowsWithEveryArgument();
     void backwardTakesFiveProductsForTwo();
@@ -83,19 +82,6 @@ void AttentionTest::measuredKernelsAreMetAsTheCatalogueSays()
     }
     std::ranges::sort(errors);
     QVERIFY2(std::abs(errors[errors.size() / 2] - claimed) < 1e-3, qPrintable(QString::number(errors[errors.size() / 2])));
-}
-
-void AttentionTest::flopsAreThoseThatTheMaskLeaves()
-{
-    // two products of 2 b a q k d each; causal: half of that where q = k
-    AttentionShape shape = square(4096);
-    QCOMPARE(attentionFlops(shape), 4.0 * 32 * 4096 * 4096 * 128 / 2);
-    shape.causal = false;
-    QCOMPARE(attentionFlops(shape), 4.0 * 32 * 4096 * 4096 * 128);
-    // the last quarter of the queries sees all keys but an eighth of the whole, on average
-    shape.causal = true;
-    shape.queries = 1024;
-    QCOMPARE(attentionFlops(shape), 4.0 * 32 * 1024 * (4096 - 512) * 128);
 }
 
 void AttentionTest::aCausalMaskHalvesLongSequences()

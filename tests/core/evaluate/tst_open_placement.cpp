@@ -20,7 +20,7 @@ std::vector<ScheduleKind> schedules(bool areFixed)
 {
     std::vector<ScheduleKind> found;
     for (int kind = 0; kind <= int(ScheduleKind::Atlas); ++kind)
-        if (isFixedOrder(ScheduleKind(kind)) == areFixed)
+        if ((orderedBy(ScheduleKind(kind)) == OrderedBy::Shape) == areFixed)
             found.push_back(ScheduleKind(kind));
     return found;
 }

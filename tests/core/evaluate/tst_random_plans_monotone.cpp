@@ -17,7 +17,7 @@ namespace {
 std::optional<Plan> pinned(unsigned seed)
 {
     Plan plan = RandomValidPlan(seed).plan();
-    if (!isFixedOrder(plan.schedule))
+    if (orderedBy(plan.schedule) != OrderedBy::Shape)
         return {};
     plan.memory.activationOffload = ActivationOffload::None;   // how much leaves depends on times
     plan.bubbleFill.enabled = false;

@@ -68,14 +68,6 @@ private slots:
         QVERIFY(30 * (layer.input + layer.attention + alpha * layer.others).value <= host.value * 1.000001 || alpha == 0);
     }
 
-    /// Everything computed again costs the others' share of the forward, everything swapped nothing.
-    void memoRecomputesWhatDoesNotLeave()
-    {
-        const MemoLayer layer = gptLayer(64e3, 4096, 150e12);
-        QCOMPARE(memoRecompute(layer, 1, 0.5).value, 0.0);
-        QCOMPARE(memoRecompute(layer, 0, 0.5).value, layer.forward.value / 2);
-    }
-
     void withRoomForAllNothingMoves()
     {
         const auto blocks = equalBlocks(8);

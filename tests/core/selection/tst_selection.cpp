@@ -10,6 +10,7 @@
 
 #include <QtTest>
 
+#include "tests/support/gpt_forms.h"
 #include "tests/support/plans.h"
 
 #include <algorithm>
