@@ -40,10 +40,4 @@ double recomputedShare(const Workload &workload)
     return all > 0 ? recompute / all : 0;
 }
 
-double compressedShare(double bits, double elementBytes)
-{
-    constexpr double kGroup = 256, kGroupBytes = 8;
-    return std::min(1.0, bits / (8 * elementBytes) + kGroupBytes / (kGroup * elementBytes));
-}
-
 } // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include "core/ladder/recompute.h"
 #include "core/placement/shard_exchange.h"
+#include "core/workload/weight_shapes.h"
 #include "core/schedule/chunks.h"
 
 #include <algorithm>
@@ -10,13 +11,6 @@
 namespace trainyard {
 
 namespace {
-
-/// The largest matrix of a layer on one tensor rank: its gradient exists in the weights' precision for a moment.
-double largestMatrix(const ModelSpec &model, const Degrees &p)
-{
-    const double width = std::max(double(model.ffn), double(model.sharedExpertFfn));
-    return (model.gatedFfn ? 2.0 : 1.0) * model.hidden * std::max(width, double(model.expertFfn)) / p.tensor;
-}
 
 class ChunkModel {
 public:
@@ -123,7 +117,7 @@ private:
             const double elements = (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
             return elements * (m_weight + m_stack.gradientBytes);
         }
-        return m_stack.keepsWeightGradientBuffers ? 0 : m_weight * largestMatrix(m_model, m_p);
+        return m_stack.keepsWeightGradientBuffers ? 0 : m_weight * largestMatrixElements(m_model, m_p.tensor);
     }
 
     /// Backward of the output matrix: gradients of logits, input and matrix.
@@ -183,21 +177,6 @@ bool freesStageInput(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
     return workload.stack.freesStageInputs && workload.degrees.pipeline > 1 && plan.memory.recompute == Recompute::None && !plan.memory.recomputeNorms;
-}
-
-ActivationShape activationShape(const Workload &workload)
-{
-    const Plan &plan = *workload.plan;
-    const Degrees &p = workload.degrees;
-    const MemoryStrategy &memory = plan.memory;
-    ActivationShape shape{double(plan.workload.sequenceLength), double(plan.workload.microBatch), p.tensor, p.context, p.expert, p.expertTensor,
-                          p.isSequenceParallel, memory.recompute, plan.moe.load(), weightBytes(plan.workload.precision),
-                          keptInputBytes(plan.workload.precision, workload.stack), memory.recomputeNorms, memory.recomputeActivationFunction, 1};
-    if (memory.fp8Activations)
-        shape.inputBytes = std::min(shape.inputBytes, 1.0);
-    if (memory.savedActivationBits)
-        shape.keptShare = compressedShare(*memory.savedActivationBits, shape.elementBytes);
-    return shape;
 }
 
 std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)

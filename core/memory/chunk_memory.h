@@ -3,8 +3,7 @@
 // What one micro-batch holds on one GPU for one virtual stage, and what exists beside that only while an operation runs:
 // layers computed again, gradients at work, logits. Bytes; equations in docs/model.md, "Memory". Plain values.
 
-#include "core/placement/resolve.h"
-#include "core/workload/model_math.h"
+#include "core/placement/activation_shape.h"
 
 #include <vector>
 
@@ -39,8 +38,5 @@ struct ChunkMemory {
 
 /// Whether the input of a virtual stage, its first norm's, is not kept: that norm's backward works from its output, which is.
 [[nodiscard]] bool freesStageInput(const Workload &workload);
-
-/// The shape of one micro-batch of a plan on one GPU, with its recomputation.
-[[nodiscard]] ActivationShape activationShape(const Workload &workload);
 
 } // namespace trainyard

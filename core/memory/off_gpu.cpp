@@ -22,17 +22,18 @@ using OfSets = std::vector<std::pair<StageLocation, OfGpu>>;
 
 std::vector<OfSets> perStage(const Workload &workload, const std::vector<StageMemory> &stages)
 {
-    const bool activationsToHost = workload.plan->memory.activationOffload == ActivationOffload::Host;
     std::vector<OfSets> result;
     for (const StageMemory &stage : stages) {
-        double activations = 0;
-        if (activationsToHost) {   // what is away beside states
-            const StageStates states = stageStates(workload, stage.stage);
-            activations = std::max(0.0, double(stage.offloaded - wholeBytes(states.inHost + states.onDrives)));
-        }
         OfSets &sets = result.emplace_back();
-        for (const RankSet &ranks : unlikeSets(workload, stage.stage))
-            sets.push_back({ranks.at, OfGpu{stageStates(workload, ranks).inHost * builtinHost().memoryFactor, activations}});
+        double away = 0;           // of activations, beside states: those of the set that the stage's figure is of
+        for (const RankSet &ranks : unlikeSets(workload, stage.stage)) {
+            const StageStates states = stageStates(workload, ranks);
+            if (workload.gpu(ranks.at).memoryBytes == stage.capacity)
+                away = std::max(0.0, double(stage.offloaded - wholeBytes(states.inHost + states.onDrives)));
+            sets.push_back({ranks.at, OfGpu{states.inHost * builtinHost().memoryFactor, 0}});
+        }
+        for (auto &[at, gpu] : sets)
+            gpu.activations = workload.plan->memory.activationOffload == ActivationOffload::Host ? away : 0;
     }
     return result;
 }
@@ -77,16 +78,6 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
             fullest.back() = here;
     }
     return fullest;
-}
-
-bool hasDrives(const Pool &pool)
-{
-    return pool.ssd && pool.ssd->writeGBps > 0 && pool.ssd->readGBps > 0;
-}
-
-bool allHaveDrives(const Cluster &cluster)
-{
-    return std::ranges::all_of(cluster.datacenters, [](const Datacenter &site) { return std::ranges::all_of(site.pools, hasDrives); });
 }
 
 bool lacksDrives(const Plan &plan, const Pool &pool)

@@ -3,6 +3,7 @@
 // Where lies what has left the GPUs: in the main memory of their nodes, or on drives. Equation in docs/model.md, "States
 // off the GPU". Pure functions.
 
+#include "core/cluster/drives.h"
 #include "core/evaluate/evaluation.h"
 #include "core/placement/resolve.h"
 
@@ -23,10 +24,6 @@ struct HostMemory {
 
 /// Of each pool that serves a stage of a placed workload and keeps anything there. `stages` as stageMemory() gives them.
 [[nodiscard]] std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<StageMemory> &stages);
-
-/// Drives that can be written and read.
-[[nodiscard]] bool hasDrives(const Pool &pool);
-[[nodiscard]] bool allHaveDrives(const Cluster &cluster);
 
 /// States are to lie on drives, and this pool that serves a stage has none.
 [[nodiscard]] bool lacksDrives(const Plan &plan, const Pool &pool);

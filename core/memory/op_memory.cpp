@@ -131,15 +131,13 @@ void OpMemory::addOps(std::size_t chunk)
     };
     for (const bool isWhole : {false, true})
         m_effects.push_back({kept(isWhole, 1), working(c.forward), {}, {}, {}});
-    for (const bool isWhole : {false, true})
-        m_effects.push_back({{}, working(isWhole ? c.sparedBackward : c.backward), kept(isWhole, -1), {}, {}});
-    for (const bool isWhole : {false, true}) {
-        Effect effect{{}, working(isWhole ? c.sparedBackward : c.backward), kept(isWhole, -1), {}, {}};
-        if (const LiveBytes last = atLastLayer(c, isWhole); last.total() > effect.running.total())
-            effect.running = last;
-        effect.atEnd.forWeightGrads = c.forWeightGrads;
-        m_effects.push_back(effect);
-    }
+    for (const bool splits : {false, true})
+        for (const bool isWhole : {false, true}) {
+            Effect &effect = m_effects.emplace_back(Effect{{}, working(isWhole ? c.sparedBackward : c.backward), kept(isWhole, -1), {}, {}});
+            if (const LiveBytes last = atLastLayer(c, isWhole); splits && last.total() > effect.running.total())
+                effect.running = last;
+            effect.atEnd.forWeightGrads = splits ? c.forWeightGrads : 0;
+        }
     m_effects.emplace_back().atEnd.forWeightGrads = -c.forWeightGrads;
     m_effects.emplace_back().atStart.activations = c.whole - c.kept;
     m_effects.resize(m_effects.size() + 2);   // within the backward, which counts the layer
@@ -218,41 +216,6 @@ void OpMemory::addPairs(const StageOffload *offload)
                 m_effects.push_back({whole(f, (wholes & 2) != 0, kept(f), 1), working(forward.total() > backward.total() ? forward : backward),
                                      whole(b, (wholes & 1) != 0, kept(b), -1), {}, {}});
             }
-}
-
-KeptWhole::KeptWhole(const Program &program, int device, bool isRecomputing) : m_microBatches(std::size_t(program.shape.microBatches))
-{
-    if (!isRecomputing)
-        return;
-    const std::vector<Op> &order = program.order[std::size_t(device)];
-    const auto sized = [&] { m_isWhole.resize(std::size_t(program.shape.chunks) * m_microBatches); };
-    for (const Op &op : order)
-        if (makesGradient(op.kind) && !op.recomputes) {
-            sized();
-            m_isWhole[index(op)] = 1;
-        }
-    for (const Op &op : order)
-        if (op.kind == OpKind::Recompute) {   // a forward that keeps little, made whole before its backward
-            sized();
-            m_isWhole[index(op)] = 0;
-        }
-}
-
-OpWork KeptWhole::workOfSome(const Op &op)
-{
-    const bool whole = isWhole(op);
-    switch (op.kind) {
-    case OpKind::PairedForward:
-    case OpKind::Forward: return whole ? OpWork::ForwardWhole : OpWork::Forward;
-    case OpKind::Backward: return whole ? OpWork::BackwardWhole : OpWork::Backward;
-    case OpKind::InputGrad: return whole ? OpWork::InputGradWhole : OpWork::InputGrad;
-    case OpKind::WeightGrad: return OpWork::WeightGrad;
-    case OpKind::Recompute: break;
-    }
-    if (whole)
-        return OpWork::RecomputeWithin;
-    m_isWhole[index(op)] = 1;
-    return OpWork::Recompute;
 }
 
 } // namespace trainyard

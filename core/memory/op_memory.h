@@ -6,7 +6,7 @@
 
 #include "core/memory/chunk_memory.h"
 #include "core/offload/stage_offload.h"
-#include "core/schedule/program.h"
+#include "core/schedule/kept_whole.h"
 #include "core/timeline/work.h"
 
 #include <memory>
@@ -25,12 +25,6 @@ struct LiveBytes {
     void add(const LiveBytes &other);
 };
 
-/// Whole operations. `…Whole`: of a micro-batch that finds everything that its forward made, because nothing is computed again or it
-/// has been. Recompute: by an operation of its own; RecomputeWithin, RecomputeInput: as the first part of a backward or input gradient.
-enum class OpWork : std::uint8_t {
-    Forward, ForwardWhole, Backward, BackwardWhole, InputGrad, InputGradWhole, WeightGrad, Recompute, RecomputeWithin, RecomputeInput
-};
-inline constexpr std::uint32_t kOpWorks = 10;
 /// Of operations that are cut. BackwardAnew: right after its own recomputation. RecomputeRest: of an operation of its own, all
 /// segments but the one with which it begins.
 enum class SegmentWork : std::uint8_t { Forward, ForwardWhole, Backward, BackwardAnew, BackwardWhole, RecomputeWithin, Recompute, RecomputeRest };
@@ -86,27 +80,6 @@ private:
     std::uint32_t m_firstPair = 0;
     std::vector<Effect> m_effects;
     std::vector<MemoryChange> m_changes;
-};
-
-/// Which micro-batches of a device find everything that their forward made, as its operations are gone through in order.
-class KeptWhole {
-public:
-    /// `isRecomputing`: the plan recomputes at all.
-    KeptWhole(const Program &program, int device, bool isRecomputing);
-    /// Of an operation that is not a pair; a recomputation makes its micro-batch whole.
-    [[nodiscard]] OpWork workOf(const Op &op)
-    {
-        constexpr OpWork kWork[] = {OpWork::Forward, OpWork::Backward, OpWork::InputGrad, OpWork::WeightGrad, OpWork::Recompute, OpWork::Forward};
-        return m_isWhole.empty() ? kWork[std::size_t(op.kind)] : workOfSome(op);
-    }
-    [[nodiscard]] bool isWhole(const Op &op) const { return !m_isWhole.empty() && m_isWhole[index(op)] != 0; }
-
-private:
-    [[nodiscard]] OpWork workOfSome(const Op &op);
-    [[nodiscard]] std::size_t index(const Op &op) const { return std::size_t(op.chunk) * m_microBatches + std::size_t(op.microBatch); }
-
-    std::size_t m_microBatches;
-    std::vector<std::uint8_t> m_isWhole;   // per chunk and micro-batch; empty where none is
 };
 
 } // namespace trainyard

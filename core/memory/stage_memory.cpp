@@ -100,11 +100,8 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
             if (isCurve)
                 result.curves.push_back(liveOverTime(*timeline, 0, int(stage), result.leaves, true));
             if (fromSpans && isCurve) {
-                LiveOverTime &curve = result.curves.back();
-                std::vector<MemoryStep> gpu = std::move(curve.gpu), whole = std::move(curve.whole);
-                stages.push_back(curve);   // all but the curves
-                curve.gpu = std::move(gpu);
-                curve.whole = std::move(whole);
+                LiveOverTime &peaks = stages.emplace_back(result.curves.back());
+                peaks.gpu = peaks.whole = {};
             } else {
                 stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), result.leaves, false)
                                            : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));

@@ -7,11 +7,11 @@
 #include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
 #include "core/placement/shard_exchange.h"
+#include "core/workload/weight_shapes.h"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <set>
 
 namespace trainyard {
 
@@ -157,7 +157,7 @@ private:
         if (m_p.zeroStage >= 1)
             add(s, "reduction bucket", m_stack.bucketBytes);
         if (m_stack.keepsWeightGradientBuffers && m_stack.backwardTemporaries)
-            add(s, "weight gradient buffers", m_weight * distinctWeights());
+            add(s, "weight gradient buffers", m_weight * distinctWeightElements(m_model, layersHere()));
         if (m_stack.quantizedWeightCopies > 0 && keptInputBytes(m_plan.workload.precision, m_stack) < m_weight)
             add(s, "8- and 4-bit weights", m_stack.quantizedWeightCopies * keptInputBytes(m_plan.workload.precision, m_stack)
                                                * (m_elements.dense + m_elements.experts - m_elements.ends));
@@ -178,45 +178,14 @@ private:
         }
     }
 
-    /// Elements of one weight of each shape on this GPU.
-    [[nodiscard]] double distinctWeights() const
+    [[nodiscard]] LayersHere layersHere() const
     {
-        const double h = m_model.hidden, gate = m_model.gatedFfn ? 2 : 1;
-        std::set<std::pair<double, double>> shapes;   // outputs and inputs
-        const auto mlp = [&](double width) {
-            if (width > 0)
-                shapes.insert({{gate * width, h}, {h, width}});
-        };
-        bool hasDense = false, hasExperts = false;
+        LayersHere layers{false, false, m_p.tensor, m_p.expertTensor};
         for (const StageChunk &chunk : m_chunks) {
-            hasDense |= chunk.layers > chunk.expertLayers;
-            hasExperts |= chunk.expertLayers > 0;
+            layers.dense |= chunk.layers > chunk.expertLayers;
+            layers.experts |= chunk.expertLayers > 0;
         }
-        if (!hasDense && !hasExperts)
-            return 0;
-        const double t = m_p.tensor;
-        const double a = m_model.heads;
-        if (m_model.attention == AttentionKind::Latent) {
-            const LatentAttention &l = m_model.latent;
-            const double query = a * (l.nopeDim + l.ropeDim) / t;
-            if (l.queryRank > 0)
-                shapes.insert({{double(l.queryRank), h}, {query, double(l.queryRank)}});
-            else
-                shapes.insert({query, h});
-            shapes.insert({{double(l.keyValueRank + l.ropeDim), h}, {a * (l.nopeDim + l.valueDim) / t, double(l.keyValueRank)}, {h, a * l.valueDim / t}});
-        } else {
-            shapes.insert({{m_model.headDim * (a + 2.0 * m_model.kvHeads) / t, h}, {h, m_model.headDim * a / t}});
-        }
-        if (hasDense)
-            mlp(m_model.ffn / t);
-        if (hasExperts) {
-            mlp(m_model.sharedExpertFfn / t);
-            mlp(double(m_model.expertFfn) / m_p.expertTensor);
-        }
-        double elements = 0;
-        for (const auto &[outputs, inputs] : shapes)
-            elements += outputs * inputs;
-        return elements;
+        return layers;
     }
 
     const Workload &m_work;
@@ -237,24 +206,6 @@ private:
 StageStates stageStates(const Workload &workload, const RankSet &ranks)
 {
     return StateModel(workload, ranks).states();
-}
-
-StageStates stageStates(const Workload &workload, int stage)
-{
-    const auto onGpu = [](const StageStates &s) {
-        return std::accumulate(s.buffers.begin(), s.buffers.end(), s.weights + s.gradients + s.optimizer, [](double sum, const auto &buffer) { return sum + buffer.second; });
-    };
-    StageStates fullest;
-    for (const RankSet &ranks : unlikeSets(workload, stage))
-        if (StageStates states = stageStates(workload, ranks); onGpu(states) > onGpu(fullest))
-            fullest = std::move(states);
-    return fullest;
-}
-
-int communicators(const Workload &workload)
-{
-    const Degrees &p = workload.degrees;
-    return 1 + (p.tensor > 1) + (p.pipeline > 1) + (workload.layout.data * p.context > 1) + (p.context > 1) + (p.expert > 1);
 }
 
 } // namespace trainyard

@@ -18,10 +18,5 @@ struct StageStates {
 };
 
 [[nodiscard]] StageStates stageStates(const Workload &workload, const RankSet &ranks);
-/// Of the stage's sets the one that has most on its GPUs.
-[[nodiscard]] StageStates stageStates(const Workload &workload, int stage);
-
-/// NCCL communicators that a GPU takes part in.
-[[nodiscard]] int communicators(const Workload &workload);
 
 } // namespace trainyard

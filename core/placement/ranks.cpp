@@ -170,4 +170,10 @@ int pipelinesPerNode(const Workload &workload, StageLocation location)
     return std::max(1, int(groupsPerNode(workload, location)) / workload.degrees.context);
 }
 
+int communicators(const Workload &workload)
+{
+    const Degrees &p = workload.degrees;
+    return 1 + (p.tensor > 1) + (p.pipeline > 1) + (workload.layout.data * p.context > 1) + (p.context > 1) + (p.expert > 1);
+}
+
 } // namespace trainyard

@@ -60,4 +60,7 @@ struct ReplicaSite {
 /// Pipelines whose stages of this location share a node, and with it its node pairs.
 [[nodiscard]] int pipelinesPerNode(const Workload &workload, StageLocation location);
 
+/// NCCL communicators that a GPU takes part in.
+[[nodiscard]] int communicators(const Workload &workload);
+
 } // namespace trainyard

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/memory_walk.h"
 
-#include <cmath>
 #include <utility>
 
 namespace trainyard {
@@ -12,7 +11,7 @@ namespace {
 std::int64_t rounded(double bytes)
 {
     constexpr double kExact = 0x1p51;
-    return std::abs(bytes) < kExact ? std::int64_t(bytes < 0 ? bytes - 0.5 : bytes + 0.5) : wholeBytes(bytes);
+    return bytes >= 0 && bytes < kExact ? std::int64_t(bytes + 0.5) : wholeBytes(bytes);
 }
 
 /// What happens at one instant is one step of a curve.
@@ -55,9 +54,11 @@ void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, 
 {
     const TaskClass *const classes = timeline.classes.data();
     const std::uint32_t *const taskClass = timeline.taskClass.data();
-    if constexpr (keepsCurve)
-        result.gpu.resize(2 * std::size_t(last - first) + 1);
-    MemoryStep *step = result.gpu.data();
+    if constexpr (keepsCurve) {
+        result.gpu.reserve(2 * std::size_t(last - first) + 2);
+        result.gpu.push_back({0, 0});
+    }
+    const Nanoseconds *const start = timeline.start.data(), *const end = timeline.end.data();
     double now = 0, peak = 0;
     std::int64_t shown = 0;
     std::uint32_t fullest = 0;
@@ -73,13 +74,12 @@ void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, 
             peak = isAfter ? now : during;
         }
         if constexpr (keepsCurve) {
-            for (const auto &[time, bytes] : {std::pair(timeline.start[span], rounded(during)), std::pair(timeline.end[span], rounded(now))})
-                if (bytes != shown)
-                    *++step = {time, shown = bytes};
+            if (const std::int64_t bytes = rounded(during); bytes != shown)
+                result.gpu.push_back({start[span], shown = bytes});
+            if (const std::int64_t bytes = rounded(now); bytes != shown)
+                result.gpu.push_back({end[span], shown = bytes});
         }
     }
-    if constexpr (keepsCurve)
-        result.gpu.resize(std::size_t(step - result.gpu.data()) + 1);
     result.peak = result.peakWhole = peak;
     result.fullest = 2 * std::size_t(fullest) + (isAfter ? 1 : 0);
 }

@@ -237,7 +237,7 @@ void TestShardRuns::withOneChunkAStageShardedGradientsCostWhatShardedStatesDo()
 void TestShardRuns::gradientsOfTwoChunksLieWhole()
 {
     const Workload work = placed(interleaved(2));
-    const StageStates states = stageStates(work, 1);
+    const StageStates states = stageStates(work, unlikeSets(work, 1).front());
     std::vector<double> chunks;
     for (int c = 0; c < kChunks; ++c)
         chunks.push_back(chunkParameters(work, 1, c).total());
@@ -252,7 +252,7 @@ void TestShardRuns::withOneChunkAStageTheFullGradientsStay()
     plan.parallelism.virtualPipeline = 1;
     plan.schedule = ScheduleKind::OneFOneB;
     const Workload work = placed(plan);
-    QCOMPARE(bufferOf(stageStates(work, 1), "gradients before reduction"), work.stack.gradientBytes * stageParameters(work, 1).total());
+    QCOMPARE(bufferOf(stageStates(work, unlikeSets(work, 1).front()), "gradients before reduction"), work.stack.gradientBytes * stageParameters(work, 1).total());
 }
 
 void TestShardRuns::deepSpeedRefusesAndOffersZeroOne()

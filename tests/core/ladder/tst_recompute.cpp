@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/recompute.h"
+#include "core/placement/activation_shape.h"
 
 #include "tests/core/ladder/ladder_plans.h"
 
