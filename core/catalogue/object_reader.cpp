@@ -2,10 +2,10 @@
 #include "core/catalogue/object_reader_internal.h"
 
 #include "core/base/printable.h"
+#include "core/base/words.h"
 #include "core/catalogue/catalogue.h"
 
 #include <cmath>
-#include <cstdio>
 
 namespace trainyard {
 
@@ -22,17 +22,10 @@ std::string shownJson(const Json &value)
 
 std::string shownRange(Range range)
 {
-    return "from " + shown(range.low) + " to " + shown(range.high);
+    return "from " + plainNumber(range.low) + " to " + plainNumber(range.high);
 }
 
 } // namespace
-
-std::string shown(double value)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, std::abs(value) < 1e15 && value == std::floor(value) ? "%.0f" : "%g", value);
-    return text;
-}
 
 Expected<Json> parseJson(std::string_view text, const std::string &where)
 {
@@ -135,7 +128,7 @@ void ObjectReader::figure(const std::string &key, double &target, Range range)
         return;
     const double found = value->get<double>();
     if (!std::isfinite(found) || found < range.low || found > range.high)
-        return fault(key, key + " is " + shown(found), "a number " + shownRange(range));
+        return fault(key, key + " is " + plainNumber(found), "a number " + shownRange(range));
     target = found;
 }
 
@@ -154,6 +147,14 @@ ObjectReader ObjectReader::object(const std::string &key)
 {
     const Json *value = raw(key);
     return {value ? *value : kEmptyObject, m_where + "/" + key, m_errors, m_table};
+}
+
+std::string ObjectReader::sourcesText() const
+{
+    std::string text;
+    for (const auto &[key, source] : m_sources)
+        text += (text.empty() ? "" : "; ") + key + ": " + source;
+    return text;
 }
 
 void ObjectReader::rejectUnknownKeys()

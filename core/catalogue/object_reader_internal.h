@@ -39,6 +39,8 @@ public:
     void rejectUnknownKeys();
 
     [[nodiscard]] const std::map<std::string, std::string> &sources() const { return m_sources; }
+    /// "key: title, date; key: …".
+    [[nodiscard]] std::string sourcesText() const;
     /// Turns a source id into "title, date"; reports ids that the table does not have.
     [[nodiscard]] std::string resolveSource(const std::string &key, const std::string &id);
 
@@ -55,7 +57,5 @@ private:
 
 /// Parses JSON text; the first fault, with line and column.
 [[nodiscard]] Expected<Json> parseJson(std::string_view text, const std::string &where);
-/// A number as a message shows it: 12, 0.5, 1e+30.
-[[nodiscard]] std::string shown(double value);
 
 } // namespace trainyard

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/parse.h"
 
+#include "core/base/words.h"
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/entry_readers_internal.h"
 
@@ -47,10 +48,10 @@ Expected<StackSpec> withOverrides(const StackSpec &base, const std::map<std::str
                                          near.empty() ? "a field of a stack" : "perhaps " + near});
         }
         if (!(value >= field->range.low && value <= field->range.high))
-            return std::unexpected(Error{ErrorCode::BadValue, "stack." + key, key + " is " + shown(value),
+            return std::unexpected(Error{ErrorCode::BadValue, "stack." + key, key + " is " + plainNumber(value),
                                          field->flag ? "0 or 1"
-                                                     : "a number from " + shown(field->range.low) + " to "
-                                                 + shown(field->range.high)});
+                                                     : "a number from " + plainNumber(field->range.low) + " to "
+                                                 + plainNumber(field->range.high)});
         if (field->flag)
             stack.*(field->flag) = value != 0;
         else

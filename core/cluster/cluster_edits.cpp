@@ -8,18 +8,12 @@ namespace trainyard {
 
 namespace {
 
-template <class T>
-bool hasIndex(const std::vector<T> &list, int index) { return index >= 0 && index < static_cast<int>(list.size()); }
+using detail::hasIndex, detail::noDatacenter;
 
 std::unexpected<Error> noSuch(const std::string &where, const char *kind, int index, std::size_t size)
 {
     return std::unexpected(Error { ErrorCode::BadValue, where, std::string("there is no ") + kind + " " + std::to_string(index),
         size == 0 ? std::string("a ") + kind + " that exists; there is none" : "an index from 0 to " + std::to_string(size - 1) });
-}
-
-std::unexpected<Error> noDatacenter(const Cluster &cluster, int index)
-{
-    return noSuch("cluster.datacenters", "datacenter", index, cluster.datacenters.size());
 }
 
 std::unexpected<Error> noPool(const Cluster &cluster, int datacenter, int index)
@@ -29,6 +23,11 @@ std::unexpected<Error> noPool(const Cluster &cluster, int datacenter, int index)
 }
 
 } // namespace
+
+std::unexpected<Error> detail::noDatacenter(const Cluster &cluster, int index)
+{
+    return noSuch("cluster.datacenters", "datacenter", index, cluster.datacenters.size());
+}
 
 Cluster withDatacenter(const Cluster &cluster, Datacenter added)
 {

@@ -8,18 +8,6 @@ namespace trainyard {
 
 namespace {
 
-bool exists(const Cluster &cluster, int datacenter)
-{
-    return datacenter >= 0 && datacenter < static_cast<int>(cluster.datacenters.size());
-}
-
-Error noDatacenter(const Cluster &cluster, int datacenter)
-{
-    return { ErrorCode::BadValue, "cluster.datacenters", "there is no datacenter " + std::to_string(datacenter),
-        cluster.datacenters.empty() ? "a cluster with datacenters"
-                                    : "an index from 0 to " + std::to_string(cluster.datacenters.size() - 1) };
-}
-
 /// What a cut through a pool leaves: some whole nodes, and nodes of which only a part is left.
 struct Cut {
     int nodes = 0;
@@ -122,12 +110,12 @@ std::string stemFor(const Datacenter &from, const Datacenter &to, const std::str
 Expected<Cluster> moveGpus(const Cluster &cluster, const GpuSelection &what, int toDatacenter)
 {
     for (const int datacenter : { what.datacenter, toDatacenter }) {
-        if (!exists(cluster, datacenter))
-            return std::unexpected(noDatacenter(cluster, datacenter));
+        if (!detail::hasIndex(cluster.datacenters, datacenter))
+            return detail::noDatacenter(cluster, datacenter);
     }
     const Datacenter &from = cluster.datacenters[static_cast<std::size_t>(what.datacenter)];
     const std::string where = "cluster.datacenters[" + std::to_string(what.datacenter) + "].pools";
-    if (what.pool < 0 || what.pool >= static_cast<int>(from.pools.size()))
+    if (!detail::hasIndex(from.pools, what.pool))
         return std::unexpected(Error { ErrorCode::BadValue, where, from.label() + " has no pool " + std::to_string(what.pool),
             "one of its " + std::to_string(from.pools.size()) + " pools" });
     const Pool pool = from.pools[static_cast<std::size_t>(what.pool)];
@@ -153,8 +141,8 @@ Expected<Cluster> moveGpus(const Cluster &cluster, const GpuSelection &what, int
 Expected<Cluster> moveGpus(const Cluster &cluster, int fromDatacenter, int gpus, int toDatacenter)
 {
     for (const int datacenter : { fromDatacenter, toDatacenter }) {
-        if (!exists(cluster, datacenter))
-            return std::unexpected(noDatacenter(cluster, datacenter));
+        if (!detail::hasIndex(cluster.datacenters, datacenter))
+            return detail::noDatacenter(cluster, datacenter);
     }
     const Datacenter &from = cluster.datacenters[static_cast<std::size_t>(fromDatacenter)];
     if (gpus < 0 || gpus > from.gpus())

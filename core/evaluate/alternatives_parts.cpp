@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a better part would buy: the second list of alternatives.h. Parts of one group answer the same wish in several
 // sizes ("1, 2, 4 nodes"), smallest first, so that a ranking can keep the one that pays most apiece.
+#include "core/base/words.h"
 #include "core/cluster/alike_pools.h"
 #include "core/cluster/edits.h"
 #include "core/evaluate/alternatives.h"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -21,12 +21,7 @@ namespace {
 
 constexpr std::array kNodeSteps{1, 2, 4, 8};
 
-std::string number(double value)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", value);
-    return text;
-}
+std::string number(double value) { return formatted("%.4g", value); }
 
 /// The largest of 1, 2, 5 × 10^k that is at most a quarter of x: an upgrade one could order.
 double step(double x)
@@ -119,11 +114,6 @@ auto always(Change change)
     };
 }
 
-std::string nodes(int count)
-{
-    return count == 1 ? "1 node" : std::to_string(count) + " nodes";
-}
-
 std::string labelOf(const Cluster &cluster, const std::string &id)
 {
     const int index = cluster.indexOf(id);
@@ -179,7 +169,7 @@ void addNodes(Parts &parts, const Plan &plan)
             const std::string kind = datacenter.pools.size() > 1 ? " (" + pool.id + ")" : "";
             for (const int more : kNodeSteps)
                 parts.add(parts.sites().distance(int(d)), "nodes:" + datacenter.id + ":" + pool.id, std::to_string(more),
-                          "+" + nodes(more) + " in " + datacenter.label() + kind,
+                          "+" + counted(more, "node") + " in " + datacenter.label() + kind,
                           always([=](Plan &p) { p.cluster.datacenters[d].pools[k].nodes += more; }), more);
         }
     }
@@ -305,7 +295,7 @@ void addMoves(Parts &parts, const Plan &plan)
                     continue;
                 const Datacenter &source = datacenters[std::size_t(from)], &target = datacenters[std::size_t(to)];
                 parts.add(parts.sites().distance(from, to), "move:" + source.id + ":" + target.id, std::to_string(count),
-                          "Move " + nodes(count) + " " + source.label() + " → " + target.label(),
+                          "Move " + counted(count, "node") + " " + source.label() + " → " + target.label(),
                           [=](Plan &p) {
                               Expected<Cluster> moved = moveGpus(p.cluster, from, count * perNode, to);
                               if (moved)

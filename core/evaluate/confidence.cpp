@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/confidence.h"
 
+#include "core/base/words.h"
 #include "core/placement/degrees.h"
 
 #include <algorithm>
@@ -166,14 +167,6 @@ static void addReleases(TimeRange &range, std::vector<std::string> &notes, const
     notes.push_back(named ? "no plan tells the time of release " + named->id + " from others; " + apart : apart + "; name stack.release");
 }
 
-static std::string joined(const std::vector<std::string> &sentences)
-{
-    std::string text;
-    for (const std::string &sentence : sentences)
-        text += (text.empty() ? "" : "; ") + sentence;
-    return text;
-}
-
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue)
 {
     const ConfidenceData &data = catalogue.confidence;
@@ -199,7 +192,7 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
         addReleases(range, notes, workload);
     Confidence &confidence = metrics.confidence;
     confidence.label = toString(label);
-    confidence.note = joined(notes);
+    confidence.note = joined(notes, "; ");
     if (metrics.iterationTime) {
         confidence.iterationLow = *metrics.iterationTime * (1 + range.low);
         confidence.iterationHigh = *metrics.iterationTime * (1 + range.high);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/words.h"
 #include "core/cluster/edits.h"
 #include "core/cluster/likely_link.h"
 #include "core/evaluate/evaluate.h"
+#include "core/evaluate/fix_of.h"
 #include "core/evaluate/idle_problems_internal.h"
 #include "core/placement/degrees.h"
 #include "core/placement/location_book.h"
@@ -18,11 +20,6 @@ constexpr double kMuch = 0.1;          // of the cluster's GPUs
 constexpr std::size_t kMostFixes = 3, kMostTries = 8;
 /// Placing stages among so many datacenters takes longer than simulating them: fewer plans are tried.
 constexpr std::size_t kManyDatacenters = 12, kFewTries = 4;
-
-std::string gpus(int count)
-{
-    return std::to_string(count) + (count == 1 ? " GPU" : " GPUs");
-}
 
 /// A dozen such plans take longer than a frame.
 bool isSlow(const Evaluation &evaluation)
@@ -69,9 +66,7 @@ private:
     template <class Change>
     void add(std::string label, Change change)
     {
-        Plan next = m_plan;
-        change(next);
-        m_candidates.push_back({std::move(label), std::make_shared<const Plan>(std::move(next))});
+        m_candidates.push_back(fixOf(m_plan, std::move(label), change));
     }
 
     /// Named by how many of the idle GPUs it uses, once that is known (useLabel).
@@ -92,11 +87,8 @@ private:
         if (m_group.datacenters.size() > 1)
             linked.label = "Add " + std::to_string(m_group.datacenters.size()) + " links";
         m_candidates.push_back(linked);
-        if (degreesOf(m_plan).data) {
-            Plan open = *linked.plan;
-            open.parallelism.data.reset();
-            m_candidates.push_back({linked.label + ", data parallel auto", std::make_shared<const Plan>(std::move(open))});
-        }
+        if (degreesOf(m_plan).data)
+            m_candidates.push_back(fixOf(*linked.plan, linked.label + ", data parallel auto", [](Plan &p) { p.parallelism.data.reset(); }));
     }
 
     void addReplicas()
@@ -216,10 +208,8 @@ private:
         }
         if (removed == 0 || removed == m_plan.cluster.gpus())
             return;
-        Plan next = m_plan;
-        next.cluster = std::move(cluster);
         m_direct = 1;
-        m_candidates = {{"Remove " + gpus(removed) + " that " + (removed == 1 ? "is" : "are") + " idle", std::make_shared<const Plan>(std::move(next))}};
+        m_candidates = {fixOf(m_plan, "Remove " + counted(removed, "GPU") + " that " + (removed == 1 ? "is" : "are") + " idle", [&](Plan &p) { p.cluster = cluster; })};
         std::ranges::move(thoseThatHelp(), std::back_inserter(fixes));
     }
 
@@ -283,10 +273,8 @@ std::optional<Fix> linkFix(const Plan &plan, int datacenter, const Layout &layou
     }
     if (!nearest)
         return std::nullopt;
-    Plan next = plan;
-    next.cluster.wanLinks.push_back(*nearest);
-    return Fix{"Add a link " + datacenters[std::size_t(other)].label() + "\u2013" + datacenters[std::size_t(datacenter)].label(),
-               std::make_shared<const Plan>(std::move(next))};
+    return fixOf(plan, "Add a link " + datacenters[std::size_t(other)].label() + "\u2013" + datacenters[std::size_t(datacenter)].label(),
+                 [&](Plan &p) { p.cluster.wanLinks.push_back(*nearest); });
 }
 
 void addIdleProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue,
@@ -297,7 +285,7 @@ void addIdleProblems(std::vector<Problem> &problems, const Evaluation &evaluatio
     for (const IdleGroup &group : idleGroups(evaluation.layout, evaluation.plan->cluster)) {
         const int first = group.datacenters.front();
         const std::string place = group.datacenters.size() == 1 ? datacenters[std::size_t(first)].label() : std::to_string(group.datacenters.size()) + " datacenters";
-        Problem problem{group.isMuch ? Severity::Warning : Severity::Note, gpus(group.gpus) + " in " + place + " idle: " + group.reason,
+        Problem problem{group.isMuch ? Severity::Warning : Severity::Note, counted(group.gpus, "GPU") + " in " + place + " idle: " + group.reason,
                         "cluster.datacenters[" + std::to_string(first) + "].pools[" + std::to_string(group.firstPool) + "]", {}};
         if (group.isMuch && !hasFixes && search.offersFixes() && !(search.isQuick() && isSlow(evaluation)))   // one search: its plans leave little idle anywhere
             problem.fixes = IdleFixes(evaluation, workload, group, catalogue, search).find();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/offload_problems.h"
 
+#include "core/base/words.h"
+#include "core/evaluate/fix_of.h"
 #include "core/offload/layer_policy.h"
 #include "core/offload/settings.h"
 #include "core/plan/plan_io.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace trainyard {
 
@@ -51,24 +52,12 @@ void addRetention(std::vector<Problem> &problems, const Workload &workload)
     }
 }
 
-std::string number(double value)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g", value);
-    return text;
-}
-
-std::string percent(double share)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g %%", 100 * share);
-    return text;
-}
+std::string percent(double share) { return formatted("%.3g %%", 100 * share); }
 
 /// What MEMO, KARMA or ProTrain do in this plan's timeline, on the stage that would hold most.
 std::string policySentence(const Plan &plan, const OffloadMetrics &offload)
 {
-    const auto layers = [](int count, const char *what) { return std::to_string(count) + (count == 1 ? " layer " : " layers ") + what; };
+    const auto layers = [](int count, const char *what) { return counted(count, "layer") + " " + what; };
     std::string text = policyName(plan.memory.offloadPolicy) + std::string(" on stage ") + std::to_string(offload.policyStage + 1) + ": ";
     if (offload.tokenShare && offload.layersSwapped > 0)
         text += "of " + layers(offload.layersSwapped, "input and attention output leave, and ") + percent(*offload.tokenShare)
@@ -80,11 +69,8 @@ std::string policySentence(const Plan &plan, const OffloadMetrics &offload)
     else
         text += layers(offload.layersKept, offload.layersKept == 1 ? "stays, " : "stay, ") + std::to_string(offload.layersSwapped)
             + (offload.layersSwapped == 1 ? " is swapped, " : " are swapped, ") + std::to_string(offload.layersRecomputed) + " computed again";
-    if (offload.recompute > 0) {
-        char seconds[48];
-        std::snprintf(seconds, sizeof seconds, "; %.3g s per iteration recompute", offload.recompute);
-        text += seconds;
-    }
+    if (offload.recompute > 0)
+        text += formatted("; %.3g s per iteration recompute", offload.recompute);
     return text;
 }
 
@@ -92,15 +78,12 @@ void addPolicy(std::vector<Problem> &problems, const Plan &plan, const std::opti
 {
     if (std::string why = whyPolicyRests(plan); !why.empty()) {
         Problem problem{Severity::Warning, std::move(why), "memory.offload_policy", {}};
-        Plan next = plan;
-        if (plan.memory.recompute != Recompute::None) {
-            next.memory.recompute = Recompute::None;
-            next.memory.recomputeLayers.reset();
-            problem.fixes.push_back({"Leave recomputation to " + std::string(policyName(plan.memory.offloadPolicy)), std::make_shared<const Plan>(next)});
-        }
-        next = plan;
-        next.memory.offloadPolicy = OffloadPolicy::SsdTrain;
-        problem.fixes.push_back({"SSDTrain's rule", std::make_shared<const Plan>(std::move(next))});
+        if (plan.memory.recompute != Recompute::None)
+            problem.fixes.push_back(fixOf(plan, "Leave recomputation to " + std::string(policyName(plan.memory.offloadPolicy)), [](Plan &p) {
+                p.memory.recompute = Recompute::None;
+                p.memory.recomputeLayers.reset();
+            }));
+        problem.fixes.push_back(fixOf(plan, "SSDTrain's rule", [](Plan &p) { p.memory.offloadPolicy = OffloadPolicy::SsdTrain; }));
         problems.push_back(std::move(problem));
         return;
     }
@@ -119,11 +102,7 @@ void addEffect(std::vector<Problem> &problems, const Evaluation &evaluation, con
     constexpr int kSmallTensor = 1048576;   // elements: Megatron's fine-grained offload
     constexpr double kMuch = 0.25, kLittle = 0.02, kWaits = 0.01;
     const bool byRule = !recomputesByPolicy(plan);
-    const auto with = [&](const char *label, auto change) {
-        Plan next = plan;
-        change(next.memory);
-        return std::vector<Fix>{{label, std::make_shared<const Plan>(std::move(next))}};
-    };
+    const auto with = [&](const char *label, auto change) { return std::vector{fixOf(plan, label, [&](Plan &p) { change(p.memory); })}; };
     if (byRule && offload.smallShare > kMuch && plan.memory.offloadMinElements > kSmallTensor)
         problems.push_back({Severity::Note,
                             percent(offload.smallShare) + " of what could leave stays on the GPU: tensors of fewer than " + std::to_string(plan.memory.offloadMinElements) + " elements",
@@ -131,13 +110,13 @@ void addEffect(std::vector<Problem> &problems, const Evaluation &evaluation, con
     else if (byRule && offload.bytesPerGpu == 0)
         problems.push_back({Severity::Note, "No activation can leave and be back in time: all stay on the GPU", "memory.activation_offload", {}});
     if (offload.bytesPerGpu > 0 && offload.activationPeakReduction < kLittle)
-        problems.push_back({Severity::Note, number(offload.bytesPerGpu * 1e-9) + " GB leave a GPU per iteration, and its activations peak only "
+        problems.push_back({Severity::Note, formatted("%.3g", offload.bytesPerGpu * 1e-9) + " GB leave a GPU per iteration, and its activations peak only "
                                 + percent(std::max(0.0, offload.activationPeakReduction)) + " lower",
                             "memory.activation_offload",
                             byRule ? with("Keep activations on the GPU", [](MemoryStrategy &m) { m.activationOffload = ActivationOffload::None; })
                                    : with("SSDTrain's rule", [](MemoryStrategy &m) { m.offloadPolicy = OffloadPolicy::SsdTrain; })});
     if (byRule && offload.stall > kWaits * evaluation.metrics.iterationTime.value_or(0) && plan.memory.offloadFraction)
-        problems.push_back({Severity::Warning, "Backward waits " + number(offload.stall) + " s per iteration for what left the GPU", "memory.offload_fraction",
+        problems.push_back({Severity::Warning, "Backward waits " + formatted("%.3g", offload.stall) + " s per iteration for what left the GPU", "memory.offload_fraction",
                             with("As much as hides: share auto", [](MemoryStrategy &m) { m.offloadFraction.reset(); })});
 }
 
@@ -156,14 +135,10 @@ void addWear(std::vector<Problem> &problems, const Evaluation &evaluation, const
         problems.push_back({Severity::Warning, "The drives are worn out before one iteration ends", where, {}});
         return;
     }
-    char text[256];
-    std::snprintf(text, sizeof text, "The drives last %.3g days and the training takes %.3g: %.2g sets of drives", life, *days, sets);
-    std::string sentence = text;
-    if (offload.ssdUsdPerGpu) {
-        std::snprintf(text, sizeof text, ", $%.3g per GPU, which the cost does not count", sets * *offload.ssdUsdPerGpu);
-        sentence += text;
-    }
-    problems.push_back({Severity::Warning, sentence, where, {}});
+    std::string sentence = formatted("The drives last %.3g days and the training takes %.3g: %.2g sets of drives", life, *days, sets);
+    if (offload.ssdUsdPerGpu)
+        sentence += formatted(", $%.3g per GPU, which the cost does not count", sets * *offload.ssdUsdPerGpu);
+    problems.push_back({Severity::Warning, std::move(sentence), where, {}});
 }
 
 } // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/problems.h"
 
+#include "core/base/words.h"
 #include "core/cost/stage_coster.h"
+#include "core/evaluate/fix_of.h"
 #include "core/evaluate/idle_problems_internal.h"
 #include "core/evaluate/memory_problems_internal.h"
 #include "core/evaluate/offload_problems.h"
@@ -22,14 +24,6 @@
 namespace trainyard {
 
 namespace {
-
-template <class Change>
-Fix fixOf(const Plan &plan, std::string label, Change change)
-{
-    Plan next = plan;
-    change(next);
-    return {std::move(label), std::make_shared<const Plan>(std::move(next))};
-}
 
 void keepFeasible(std::vector<Fix> &fixes, Footprints &footprints, std::size_t most)
 {
@@ -210,7 +204,7 @@ void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, 
     Problem problem{Severity::Blocking,
                     "Groups of " + std::to_string(p.expert * p.expertTensor) + " ranks that share the experts span " + datacenters[std::size_t(across->from)].label()
                         + " and " + datacenters[std::size_t(across->to)].label() + ": experts across a WAN are not modelled. A pipeline across datacenters (placement.mode)"
-                        + (canShrink ? ", or experts over " + std::to_string(expert) + (expert == 1 ? " rank" : " ranks") + ", would do" : " would do"),
+                        + (canShrink ? ", or experts over " + counted(expert, "rank") + ", would do" : " would do"),
                     "parallelism.expert", {}};
     if (search.offersFixes()) {
         if (canShrink)
@@ -265,7 +259,7 @@ std::vector<Fix> fewerStages(const Plan &plan, const ModelSpec &model)
 Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model, FixSearch &search)
 {
     const int chunks = degreesOf(plan).chunks, stages = degreesOf(plan).pipeline;
-    std::string asked = std::to_string(stages) + (stages == 1 ? " stage" : " stages");
+    std::string asked = counted(stages, "stage");
     if (chunks > 1)
         asked += " of " + std::to_string(chunks) + " chunks";
     Problem problem{Severity::Blocking, asked + " for " + std::to_string(model.layers) + " layers: each needs a layer at least", "parallelism.pipeline", {}};

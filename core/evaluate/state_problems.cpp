@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/state_problems_internal.h"
 
+#include "core/evaluate/fix_of.h"
 #include "core/memory/off_gpu.h"
 
 #include <set>
@@ -8,13 +9,6 @@
 namespace trainyard {
 
 namespace {
-
-Fix fixOf(const Plan &plan, std::string label, void (*change)(Plan &))
-{
-    Plan next = plan;
-    change(next);
-    return {std::move(label), std::make_shared<const Plan>(std::move(next))};
-}
 
 void addMissingDrives(std::vector<Problem> &problems, const Workload &workload)
 {

@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/wan_notes.h"
 
+#include "core/base/words.h"
 #include "core/cost/wan_codec.h"
 #include "core/cost/wan_reduce.h"
+#include "core/evaluate/fix_of.h"
 #include "core/hardware/network_spec.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace trainyard {
 
 namespace {
 
-std::string text(const char *format, double a, double b = 0)
-{
-    char line[96];
-    std::snprintf(line, sizeof line, format, a, b);
-    return line;
-}
-
-std::string counted(int count, const char *thing)
-{
-    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 std::string duration(Seconds t)
 {
-    return t.value >= 1 ? text("%.3g s", t.value) : t.value >= 1e-3 ? text("%.3g ms", t.value * 1e3) : text("%.3g µs", t.value * 1e6);
+    return t.value >= 1 ? formatted("%.3g s", t.value) : t.value >= 1e-3 ? formatted("%.3g ms", t.value * 1e3) : formatted("%.3g µs", t.value * 1e6);
 }
 
 /// Fewer bits pay where they save more of the transfer than packing costs, (1 - r) S / BW > encode + decode.
@@ -73,16 +62,13 @@ private:
                 continue;
             const bool bbrHelps = m_plan.wan.congestion == CongestionControl::Cubic && link.lossRate <= builtinNetwork().wan.bbrLossThreshold;
             Problem problem{Severity::Warning,
-                            "Losses of " + text("%.3g %%", 100 * link.lossRate) + " leave a connection " + nameOf(link)
-                                + text(" a window of %.3g MB: ", pair.window.value / 1e6)
-                                + text("%.0f connections reach %.3g Gbps per node pair", pair.connections, pair.rate.value * 8e-9)
-                                + (stopsShort(pair) ? text(" of %.3g; %.0f would fill it, more than auto opens", link.nodePairGbps, pair.toFill) : ""),
+                            "Losses of " + formatted("%.3g %%", 100 * link.lossRate) + " leave a connection " + nameOf(link)
+                                + formatted(" a window of %.3g MB: ", pair.window.value / 1e6)
+                                + formatted("%d connections reach %.3g Gbps per node pair", pair.connections, pair.rate.value * 8e-9)
+                                + (stopsShort(pair) ? formatted(" of %.3g; %d would fill it, more than auto opens", link.nodePairGbps, pair.toFill) : ""),
                             "cluster.wan_links[" + std::to_string(use.link) + "].loss_rate", {}};
-            if (bbrHelps) {
-                Plan next = m_plan;
-                next.wan.congestion = CongestionControl::Bbr;
-                problem.fixes.push_back({"Use BBR", std::make_shared<const Plan>(std::move(next))});
-            }
+            if (bbrHelps)
+                problem.fixes.push_back(fixOf(m_plan, "Use BBR", [](Plan &p) { p.wan.congestion = CongestionControl::Bbr; }));
             m_problems.push_back(std::move(problem));
         }
     }
@@ -112,15 +98,12 @@ private:
             // Rounded up to a hundredth of a MB, so that the window does fill the pair.
             const double enough = std::ceil(link.nodePairGbps * link.rttMs / 8 / pair.connections * 100 * (1 - 1e-12)) / 100;
             Problem problem{Severity::Warning,
-                            text("%.0f connections, the most that auto opens, with windows of %.3g MB reach ", pair.connections, pair.window.value / 1e6)
-                                + text("%.3g of %.3g Gbps per node pair ", pair.rate.value * 8e-9, link.nodePairGbps) + nameOf(link)
-                                + text(": %.0f would fill it, or windows of %.4g MB", pair.toFill, enough),
+                            formatted("%d connections, the most that auto opens, with windows of %.3g MB reach ", pair.connections, pair.window.value / 1e6)
+                                + formatted("%.3g of %.3g Gbps per node pair ", pair.rate.value * 8e-9, link.nodePairGbps) + nameOf(link)
+                                + formatted(": %d would fill it, or windows of %.4g MB", pair.toFill, enough),
                             "cluster.wan_links[" + std::to_string(use.link) + "].tcp_window_mb", {}};
-            if (link.cloud.empty()) {   // else the window is the provider's
-                Plan next = m_plan;
-                next.cluster.wanLinks[index].tcpWindowMb = enough;
-                problem.fixes.push_back({text("TCP window %.4g MB", enough), std::make_shared<const Plan>(std::move(next))});
-            }
+            if (link.cloud.empty())   // else the window is the provider's
+                problem.fixes.push_back(fixOf(m_plan, formatted("TCP window %.4g MB", enough), [&](Plan &p) { p.cluster.wanLinks[index].tcpWindowMb = enough; }));
             m_problems.push_back(std::move(problem));
         }
     }
@@ -168,7 +151,7 @@ private:
         if (streams)   // where it does not fit, the steps are as long as the exchange and no longer
             sentence += exchange.exchange.value < 0.9999 * steps ? ", hidden behind the steps" : ", longer than the steps that should hide it";
         else if (steps > 0)
-            sentence += text(", %.2g %% of the time", 100 * exchange.exchange.value / steps);
+            sentence += formatted(", %.2g %% of the time", 100 * exchange.exchange.value / steps);
         note("wan.local_sgd", sentence);
     }
 
@@ -217,7 +200,7 @@ private:
         else if (saved.value <= 0)
             note("wan.activation_bits", "No stage boundary crosses datacenters: there is nothing to compress");
         else
-            note("wan.activation_bits", "Activations in " + text("%.0f instead of %.0f bits", bits.wire, bits.own) + " affect convergence. They "
+            note("wan.activation_bits", "Activations in " + formatted("%.0f instead of %.0f bits", bits.wire, bits.own) + " affect convergence. They "
                      + verdict(saved, paid, "per micro-batch and direction"));
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/fit.h"
 
+#include "core/base/words.h"
 #include "core/cost/task_count.h"
 #include "core/ladder/climb_internal.h"
 #include "core/placement/resolve.h"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace trainyard {
 
@@ -19,7 +19,6 @@ std::string ofGpu(const Footprint &size) { return bytesText(double(size.device))
 std::string ofNode(const Footprint &size) { return bytesText(double(size.host)) + " of " + bytesText(double(size.hostCapacity)) + " of host memory per node"; }
 /// "2.5 % headroom": what the fullest GPU has left.
 std::string headroom(const Footprint &size) { return plainText(100 * std::max(0.0, 1 - size.fill())) + " % headroom"; }
-std::string counted(std::size_t steps) { return std::to_string(steps) + (steps == 1 ? " step" : " steps"); }
 
 std::string timeText(const LadderStep &step)
 {
@@ -27,12 +26,9 @@ std::string timeText(const LadderStep &step)
     if (!step.slowdown)
         return text;
     const double change = 100 * *step.slowdown;
-    char words[64];
-    if (change >= 100)
-        std::snprintf(words, sizeof words, "%.2g times as long", 1 + *step.slowdown);
-    else
-        std::snprintf(words, sizeof words, "%.2g %% %s", std::abs(change), change > 0 ? "longer" : "shorter");
-    return text + (std::abs(change) < 0.05 ? ", as before" : std::string(", ") + words);
+    if (std::abs(change) < 0.05)
+        return text + ", as before";
+    return text + (change >= 100 ? formatted(", %.2g times as long", 1 + *step.slowdown) : formatted(", %.2g %% %s", std::abs(change), change > 0 ? "longer" : "shorter"));
 }
 
 /// "…: frees 23 GB per GPU; the iteration takes 1.5 s, 3 % longer (…). Changes: …" or, without a time, what is paid in words.
@@ -149,17 +145,17 @@ private:
         const Footprint &before = m_fitting.before, &after = m_fitting.after;
         const std::size_t count = m_fitting.steps.size();
         if (m_fitting.isCancelled)
-            return "Stopped after " + counted(count);
+            return "Stopped after " + counted(std::int64_t(count), "step");
         if (!m_fitting.fits)
             return closest();
         if (before.capacity == 0)
-            return count == 0 ? "The plan fits" : "Fits after " + counted(count) + ": " + ofGpu(after);
+            return count == 0 ? "The plan fits" : "Fits after " + counted(std::int64_t(count), "step") + ": " + ofGpu(after);
         const std::string tight = m_fitting.isTight ? ". With " + headroom(after) + " out of memory is likely: no step of the ladder leaves 5 %" : "";
         if (count == 0)
             return "The plan fits: " + ofGpu(before) + tight;
         if (before.fits)
-            return "The plan fits with " + headroom(before) + ": " + ofGpu(before) + ". " + counted(count) + (count == 1 ? " leaves" : " leave") + " more: " + ofGpu(after);
-        return "Fits after " + counted(count) + ": " + ofGpu(after) + tight;
+            return "The plan fits with " + headroom(before) + ": " + ofGpu(before) + ". " + counted(std::int64_t(count), "step") + (count == 1 ? " leaves" : " leave") + " more: " + ofGpu(after);
+        return "Fits after " + counted(std::int64_t(count), "step") + ": " + ofGpu(after) + tight;
     }
 
     [[nodiscard]] std::string closest() const
@@ -168,7 +164,7 @@ private:
         if (!after.isPlaced)
             return "No step of the ladder makes the plan run on these GPUs: it cannot be placed";
         std::string text = "No step of the ladder makes the plan fit. Closest";
-        text += m_fitting.steps.empty() ? ", as it is: " : ", after " + counted(m_fitting.steps.size()) + ": ";
+        text += m_fitting.steps.empty() ? ", as it is: " : ", after " + counted(std::int64_t(m_fitting.steps.size()), "step") + ": ";
         text += ofGpu(after);
         return after.hostFill() > 1 ? text + ", and " + ofNode(after) : text;
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/purchases.h"
 
+#include "core/base/words.h"
 #include "core/ladder/footprint.h"
 #include "core/placement/degrees.h"
 #include "core/placement/resolve.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 
 namespace trainyard {
@@ -46,7 +46,7 @@ Dimension stages(const Plan &plan)
         return changes;            // pinned by the user
     for (int p = degreesOf(plan).pipeline; p % 2 == 0;) {
         p /= 2;
-        changes.push_back({p == 1 ? "1 stage" : std::to_string(p) + " stages", [p](Plan &next) {
+        changes.push_back({counted(p, "stage"), [p](Plan &next) {
             next.parallelism.pipeline = p;
             next.parallelism.data.reset();
             if (p == 1) {
@@ -92,10 +92,8 @@ std::string capitalised(std::string text)
 
 std::string sentenceOf(const Purchase &offer)
 {
-    char text[128];
-    std::snprintf(text, sizeof text, ": %.3g %% more tokens per second, %.3g of %.3g GB", 100 * offer.gain, double(offer.device) / 1e9,
-                  double(offer.capacity) / 1e9);
-    return capitalised(offer.label) + text;
+    return capitalised(offer.label)
+        + formatted(": %.3g %% more tokens per second, %.3g of %.3g GB", 100 * offer.gain, double(offer.device) / 1e9, double(offer.capacity) / 1e9);
 }
 
 class Shopping {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sentences about two clusters. GPUs that left one datacenter and came to another, of one type, have moved; what is left
 // of the difference was added or removed.
+#include "core/base/words.h"
 #include "core/plan/diff_internal.h"
 
 #include <algorithm>
@@ -85,7 +86,7 @@ void describeMoves(Gains gains, bool namesType, Sentences &sentences)
                 const std::int64_t moved = std::min(-lost, gained);
                 lost += moved;
                 gained -= moved;
-                const std::string what = namesType ? amount(moved, type) : std::to_string(moved) + (moved == 1 ? " GPU" : " GPUs");
+                const std::string what = namesType ? amount(moved, type) : counted(moved, "GPU");
                 sentences.push_back("Move " + what + " " + from->label() + " → " + to->label());
             }
         }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pieces of the sentences about two plans. Private to core/plan.
 
+#include "core/base/words.h"
 #include "core/plan/enum_names_internal.h"
 #include "core/plan/fields_internal.h"
 
@@ -13,8 +14,6 @@ using Sentences = std::vector<std::string>;
 
 /// "H100 SXM 80 GB" for h100-sxm-80gb; the name of an inline GPU.
 [[nodiscard]] std::string gpuLabel(const Pool &pool);
-/// A number as a person writes it: at most six digits, no exponent where it can be helped.
-[[nodiscard]] std::string plainNumber(double value);
 /// A text cut to fit in a sentence.
 [[nodiscard]] std::string cutText(const std::string &text);
 
@@ -115,7 +114,7 @@ public:
 
     void calibration(const Key &key)
     {
-        const auto shown = [](const auto &v) { return std::to_string(v.size()) + (v.size() == 1 ? " factor" : " factors"); };
+        const auto shown = [](const auto &v) { return counted(std::int64_t(v.size()), "factor"); };
         compare(key, m_before.calibration, m_after.calibration, shown);
     }
 

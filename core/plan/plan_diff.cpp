@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
-#include <cstdio>
 #include <string_view>
 
 namespace trainyard {
@@ -158,14 +156,6 @@ std::string gpuLabel(const Pool &pool)
         at = end + 1;
     }
     return label.empty() ? "GPU" : label;
-}
-
-std::string plainNumber(double value)
-{
-    std::array<char, 64> text {};
-    const bool isWhole = value == std::floor(value) && std::abs(value) < 1e15;
-    std::snprintf(text.data(), text.size(), isWhole ? "%.0f" : "%.6g", value);
-    return text.data();
 }
 
 std::string cutText(const std::string &text)

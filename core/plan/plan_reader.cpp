@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/words.h"
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/parse.h"
 #include "core/plan/enum_names_internal.h"
@@ -26,13 +27,7 @@ std::string rangeText(const Key &key, bool whole)
     return kind + " from " + shown(key.min) + " to " + shown(key.max);
 }
 
-std::string listed(Names names)
-{
-    std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + std::string(names[i]);
-    return text;
-}
+std::string listed(Names names) { return joined({names.begin(), names.end()}, ", ", " or "); }
 
 std::string withNearest(std::string right, std::string_view given, const std::vector<std::string> &names)
 {

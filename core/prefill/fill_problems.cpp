@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/placement/degrees.h"
 #include "core/prefill/bubble_fill.h"
 
+#include "core/base/words.h"
+#include "core/evaluate/fix_of.h"
+#include "core/placement/degrees.h"
 #include "core/prefill/serving_plan_internal.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <map>
 
 namespace trainyard {
 
 namespace {
-
-template <class Change>
-Fix fixOf(const Plan &plan, std::string label, Change change)
-{
-    Plan next = plan;
-    change(next.bubbleFill);
-    return {std::move(label), std::make_shared<const Plan>(std::move(next))};
-}
 
 struct InUse { int aligned = 0, inDatacenter = 0; };   // the most GPUs of one stage, of one datacenter
 
@@ -49,26 +42,19 @@ Problem noGroups(const Evaluation &evaluation)
                                   + std::to_string(most.inDatacenter) + " in use"
                             : "No " + std::to_string(stages) + " GPUs of one datacenter have aligned bubbles: a stage has at most " + std::to_string(most.aligned);
     if (most.aligned >= 1 && most.aligned < stages)
-        problem.fixes.push_back(fixOf(plan, "Spread it over " + std::to_string(most.aligned), [&](BubbleFill &f) { f.stages = most.aligned; }));
+        problem.fixes.push_back(fixOf(plan, "Spread it over " + std::to_string(most.aligned), [&](Plan &p) { p.bubbleFill.stages = most.aligned; }));
     if (!isTooFew && !plan.bubbleFill.chaining)
-        problem.fixes.push_back(fixOf(plan, "Chain GPUs of different stages", [](BubbleFill &f) { f.chaining = true; }));
+        problem.fixes.push_back(fixOf(plan, "Chain GPUs of different stages", [](Plan &p) { p.bubbleFill.chaining = true; }));
     return problem;
 }
 
 std::string shortTime(Nanoseconds time)
 {
     const double s = toSeconds(time).value;
-    char text[32];
-    std::snprintf(text, sizeof text, s >= 999.5 ? "%.0f s" : s >= 1 ? "%.3g s" : "%.3g ms", s >= 1 ? s : s * 1e3);
-    return text;
+    return formatted(s >= 999.5 ? "%.0f s" : s >= 1 ? "%.3g s" : "%.3g ms", s >= 1 ? s : s * 1e3);
 }
 
-std::string number(double value)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", value);
-    return text;
-}
+std::string number(double value) { return formatted("%.4g", value); }
 
 /// The shortest prompt of the iteration on the idle GPUs that serve it first.
 struct IdlePrompt {
@@ -123,7 +109,7 @@ Problem allLate(const BubbleFill &fill, const std::optional<IdlePrompt> &prompt)
                 "bubble_fill.ttft_slo_ms", {}};
     const bool isMove = fill.firstTokenFromDecode && prompt->slice.kvMove > prompt->firstToken / 2;
     return {Severity::Warning,
-            "One prompt of " + std::to_string(prompt->tokens) + (prompt->tokens == 1 ? " token" : " tokens") + " takes "
+            "One prompt of " + counted(prompt->tokens, "token") + " takes "
                 + shortTime(prompt->firstToken) + " on idle GPUs"
                 + (isMove ? ", " + shortTime(prompt->slice.kvMove) + " of it to move keys and values" : "") + ": " + number(fill.ttftSloMs)
                 + " ms cannot be met",
@@ -147,7 +133,7 @@ std::optional<Problem> unusedTrace(const Plan &plan)
     if (plan.bubbleFill.arrivals == Arrivals::Trace || plan.bubbleFill.trace.empty())
         return {};
     return Problem{Severity::Note, "A trace is named, but requests arrive by another rule: the trace is not used", "bubble_fill.trace",
-                   {fixOf(plan, "Use the trace", [](BubbleFill &f) { f.arrivals = Arrivals::Trace; })}};
+                   {fixOf(plan, "Use the trace", [](Plan &p) { p.bubbleFill.arrivals = Arrivals::Trace; })}};
 }
 
 Problem tooManyRequests(const BubbleFillMetrics &filled)
@@ -163,7 +149,7 @@ std::optional<Problem> emptyBubbles(const Evaluation &evaluation, const Workload
     const BubbleFill &fill = evaluation.plan->bubbleFill;
     if (fill.model.empty())
         return Problem{Severity::Warning, "Bubble filling is on but names no model to serve: bubbles stay empty", "bubble_fill.model",
-                       {fixOf(*evaluation.plan, "Serve Llama 3 8B", [](BubbleFill &f) { f.model = "llama-3-8b"; })}};
+                       {fixOf(*evaluation.plan, "Serve Llama 3 8B", [](Plan &p) { p.bubbleFill.model = "llama-3-8b"; })}};
     if (!evaluation.metrics.bubbleFill)
         return {};
     const BubbleFillMetrics &filled = *evaluation.metrics.bubbleFill;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/report_parts.h"
 
+#include "core/base/words.h"
 #include "core/report/bars_svg.h"
 #include "core/report/gantt_svg.h"
 #include "core/report/html_tables_internal.h"
@@ -15,11 +16,6 @@ namespace trainyard {
 namespace {
 
 using markup::escaped;
-
-std::string counted(long long count, const std::string &what)
-{
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 std::string problems(const Evaluation &evaluation)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/selection_table.h"
 
+#include "core/base/words.h"
 #include "core/report/json_internal.h"
 #include "core/report/number_text.h"
 #include "core/report/selection_json_internal.h"
@@ -32,11 +33,10 @@ Json blocksJson(const SelectionOption &option, const Cluster &cluster)
 
 std::string searchText(const Selection &selection)
 {
-    const auto counted = [](int count, const char *one, const char *many) { return std::to_string(count) + (count == 1 ? one : many); };
-    const std::string text = counted(selection.looked, " placement", " placements") + " of contiguous stages looked at"
+    const std::string text = counted(selection.looked, "placement") + " of contiguous stages looked at"
         + (selection.askedCell > 0 ? ", across the WAN in whole cells of " + std::to_string(selection.askedCell) : std::string{}) + ", " + std::to_string(selection.simulated) + " simulated: ";
     if (selection.simulated == 0 && selection.looked > 0)
-        return counted(selection.looked, " placement", " placements") + " of contiguous stages looked at, none simulated: in none do weights and optimizer states alone fit into memory";
+        return counted(selection.looked, "placement") + " of contiguous stages looked at, none simulated: in none do weights and optimizer states alone fit into memory";
     return text + (selection.isProven ? "by their bounds none of the others is faster or cheaper than the best"
                                       : "others may still be better by their bounds");
 }

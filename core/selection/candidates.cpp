@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every data-parallel degree with every placement of its stages, by the search that also places a plan.
+#include "core/base/words.h"
 #include "core/cluster/wan.h"
 #include "core/cost/search_times.h"
 #include "core/selection/candidates_internal.h"
@@ -98,7 +99,7 @@ private:
         option.leastUsd = b.usd;
         option.plan = pinnedPlan(m_plan, b.blocks);
         option.sentence = "Select " + blocksText(b.blocks, m_plan.cluster) + (degreesOf(m_plan).pipeline == 1 ? " stage, " : " stages, ")
-            + std::to_string(m_data) + (m_data == 1 ? " replica" : " replicas");
+            + counted(m_data, "replica");
         option.blocks = std::move(b.blocks);
         out.options.push_back(std::move(option));
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Order, front and remarks: all from the simulated values.
+#include "core/base/words.h"
 #include "core/selection/candidates_internal.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace trainyard::selecting {
 
@@ -11,12 +11,7 @@ namespace {
 
 constexpr int kMostRemarks = 2;        // each a sentence; clusters of thirty datacenters would fill a page
 
-std::string rounded(double value)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, value < 1 ? "%.2g" : "%.3g", value);
-    return text;
-}
+std::string rounded(double value) { return formatted(value < 1 ? "%.2g" : "%.3g", value); }
 
 std::string throughputText(const SelectionOption &option) { return rounded(option.sequencesPerSecond) + " sequences/s"; }
 
@@ -86,9 +81,9 @@ std::string whyNot(const SelectionOption &with, const SelectionOption &best, con
         : with.bound == Bound::InFlight ? "the way across leaves too few micro-batches in flight" : "";
     if (with.data() == best.data())
         return "as many GPUs work, only further apart" + (wait.empty() ? "" : ", and " + wait);
-    const std::string replicas = std::to_string(with.data()) + (with.data() == 1 ? " replica" : " replicas") + " instead of " + std::to_string(best.data());
+    const std::string replicas = counted(with.data(), "replica") + " instead of " + std::to_string(best.data());
     if (with.data() < best.data())
-        return locations < best.data() ? "it holds no stage of more than " + std::to_string(locations) + (locations == 1 ? " replica" : " replicas") + ", the best has "
+        return locations < best.data() ? "it holds no stage of more than " + counted(locations, "replica") + ", the best has "
                 + std::to_string(best.data()) : "it has " + replicas;
     return "for its " + replicas + ", " + (wait.empty() ? "there are only " + std::to_string(with.microBatches) + " micro-batches each" : wait);
 }
@@ -112,7 +107,7 @@ std::string remarkOn(int datacenter, const SelectionOption &best, const Selectio
     }
     if (LocationBook(workload).capacity(datacenter) < cell)
         return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")
-            + " no stage: the smallest, one cell of " + std::to_string(cell) + (cell == 1 ? " replica" : " replicas") + ", needs "
+            + " no stage: the smallest, one cell of " + counted(cell, "replica") + ", needs "
             + std::to_string(cell * p.tensor * p.context) + ".";
     return selection.isProven ? opening + "no option has it beside others." : std::string{};
 }

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the GPUs of an option cost, and why a datacenter has none in it.
+#include "core/base/words.h"
 #include "core/cost/gpu_price.h"
 #include "core/selection/candidates_internal.h"
 
 #include <algorithm>
 
 namespace trainyard::selecting {
-
-namespace {
-
-std::string counted(int count, const char *one, const char *many)
-{
-    return std::to_string(count) + (count == 1 ? one : many);
-}
-
-} // namespace
 
 double usdPerHour(const Workload &workload, const Layout &layout, double utilization)
 {
@@ -41,8 +33,8 @@ std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &op
         if (datacenter.gpus() == 0)
             reason = datacenter.label() + " has no GPUs";
         else if (book.capacity(d) < option.data())
-            reason = datacenter.label() + "'s " + counted(datacenter.gpus(), " GPU holds", " GPUs hold") + " no stage of "
-                + counted(option.cells, " cell", " cells") + ": a stage needs " + std::to_string(stageGpus);
+            reason = datacenter.label() + "'s " + counted(datacenter.gpus(), "GPU") + (datacenter.gpus() == 1 ? " holds no stage of " : " hold no stage of ")
+                + counted(option.cells, "cell") + ": a stage needs " + std::to_string(stageGpus);
         else if (!joins)
             reason = "no WAN link joins " + datacenter.label() + " to the datacenters of this option";
         else

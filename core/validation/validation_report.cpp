@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/validation_report.h"
 
+#include "core/base/words.h"
 #include "core/report/comparison.h"
 #include "core/report/number_text.h"
 
 #include <cmath>
-#include <cstdio>
 
 namespace trainyard {
 
 namespace {
 
-std::string number(double value)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", value);
-    return text;
-}
-
-std::string twoDigits(double value)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f", std::abs(value));
-    return (value < 0 ? "\u2212" : "") + std::string(text);
-}
+std::string number(double value) { return formatted("%.6g", value); }
+std::string twoDigits(double value) { return (value < 0 ? "\u2212" : "") + formatted("%.2f", std::abs(value)); }
 
 } // namespace
 
@@ -124,7 +113,7 @@ std::string verdictText(const GateOutcome &outcome)
 {
     std::string text = outcome.n == 0 ? "no rows" : outcome.isMet ? "met" : "missed";
     if (outcome.failed > 0)
-        text += ", " + std::to_string(outcome.failed) + (outcome.failed == 1 ? " row failed" : " rows failed");
+        text += ", " + counted(outcome.failed, "row") + " failed";
     if (outcome.gate.status == RowStatus::Guessed)
         text += " (inputs assumed)";
     return text + (outcome.gate.isAim ? " (aim)" : "");
