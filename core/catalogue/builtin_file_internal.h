@@ -1,35 +1,38 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A catalogue file of one object that is built into the program. A fault in it is a broken build, not a user's: it is
-// printed and ends the program.
+// The catalogue files that are built into the program: their text, and those that hold one object.
 
+#include "core/base/or_abort.h"
 #include "core/catalogue/embedded_files.h"
 #include "core/catalogue/object_reader_internal.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 
 namespace trainyard {
 
-/// `read`: from the file's JSON and a list that takes its faults.
-template <class T>
-[[nodiscard]] T readBuiltinFile(const char *name, T (*read)(const Json &, Errors &))
+[[nodiscard]] inline Expected<std::string> builtinText(const std::string &name)
 {
     const auto files = embeddedCatalogueFiles();
     const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
+    if (found == files.end())
+        return std::unexpected(Error{ErrorCode::Internal, name, "is not built in", ""});
+    return std::string(found->text);
+}
+
+/// `read`: from the file's JSON and its sources, and a list that takes its faults.
+template <class T>
+[[nodiscard]] T readBuiltinFile(const char *name, T (*read)(const Json &, const SourceTable &, Errors &))
+{
+    const auto text = builtinText(name);
+    const Expected<Json> json = text ? parseJson(*text, name) : std::unexpected(text.error());
+    if (!json)
+        return orAbort<T>(std::unexpected(Errors{json.error()}));
+    SourceTable sources;
+    for (const auto &[id, entry] : json->at("sources").items())
+        sources[id] = entry.value("title", "") + ", " + entry.value("date", "");
     Errors errors;
-    const Expected<Json> json = found != files.end() ? parseJson(found->text, name) : std::unexpected(Error{ErrorCode::Internal, name, "is not built in", ""});
-    T result{};
-    if (json)
-        result = read(*json, errors);
-    else
-        errors.push_back(json.error());
-    if (errors.empty())
-        return result;
-    for (const Error &error : errors)
-        std::cerr << toString(error) << '\n';
-    std::abort();
+    T result = read(*json, sources, errors);
+    return orAbort<T>(errors.empty() ? ExpectedAll<T>(std::move(result)) : std::unexpected(std::move(errors)));
 }
 
 } // namespace trainyard

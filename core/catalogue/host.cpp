@@ -6,11 +6,8 @@ namespace trainyard {
 
 namespace {
 
-HostSpec readHost(const Json &content, Errors &errors)
+HostSpec readHost(const Json &content, const SourceTable &sources, Errors &errors)
 {
-    SourceTable sources;
-    for (const auto &[id, entry] : content.at("sources").items())
-        sources[id] = entry.value("title", "") + ", " + entry.value("date", "");
     HostSpec host;
     double adam = 0, turns = 0;
     ObjectReader reader(content.at("host"), "hosts.json: /host", errors, &sources);

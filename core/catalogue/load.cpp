@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/text_file.h"
+#include "core/catalogue/builtin_file_internal.h"
 #include "core/catalogue/catalogue.h"
-#include "core/catalogue/embedded_files.h"
 #include "core/catalogue/entry_readers_internal.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
-#include <iostream>
 
 namespace trainyard {
 
@@ -84,8 +82,7 @@ Region readRegion(ObjectReader &reader)
     reader.figure("egress_usd_per_gb", region.egressUsdPerGb, {0, 10});
     reader.figure("usd_per_kwh", region.usdPerKwh, {0, 10});
     reader.figure("kg_co2_per_kwh", region.kgCo2PerKwh, {0, 10});
-    for (const auto &[key, source] : reader.sources())
-        region.source += (region.source.empty() ? "" : "; ") + key + ": " + source;
+    region.source = reader.sourcesText();
     return region;
 }
 
@@ -96,8 +93,7 @@ Cloud readCloud(ObjectReader &reader)
     reader.text("name", cloud.name);
     reader.require("tcp_window_mb", "the window of one connection in 10^6 bytes");
     reader.figure("tcp_window_mb", cloud.tcpWindowMb, {0.001, 1e6});
-    for (const auto &[key, source] : reader.sources())
-        cloud.source += (cloud.source.empty() ? "" : "; ") + key + ": " + source;
+    cloud.source = reader.sourcesText();
     return cloud;
 }
 
@@ -118,8 +114,7 @@ RegionLink readRegionLink(ObjectReader &reader, const std::vector<Region> &regio
     reader.figure("usd_per_gb", price, {0, 10});
     if (price >= 0)
         link.usdPerGb = price;
-    for (const auto &[key, source] : reader.sources())
-        link.source += (link.source.empty() ? "" : "; ") + key + ": " + source;
+    link.source = reader.sourcesText();
     return link;
 }
 
@@ -170,8 +165,7 @@ ArchitectureRates readSustained(ObjectReader &reader)
         reader.require(field.key, "a rate relative to a kernel measured alone");
         reader.figure(field.key, entry.rates.*field.rate, {0.2, 5});
     }
-    for (const auto &[key, source] : reader.sources())
-        entry.source += (entry.source.empty() ? "" : "; ") + key + ": " + source;
+    entry.source = reader.sourcesText();
     return entry;
 }
 
@@ -263,21 +257,7 @@ ExpectedAll<Catalogue> loadCatalogue(const std::string &folder)
 
 const Catalogue &builtinCatalogue()
 {
-    static const Catalogue catalogue = [] {
-        auto loaded = load([](const std::string &name) -> Expected<std::string> {
-            const auto files = embeddedCatalogueFiles();
-            const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
-            if (found == files.end())
-                return std::unexpected(Error{ErrorCode::Internal, name, "is not built in", ""});
-            return std::string(found->text);
-        });
-        if (loaded)
-            return *std::move(loaded);
-        // The build's own files: tests load them, so this is a broken build, not a user's fault.
-        for (const Error &error : loaded.error())
-            std::cerr << toString(error) << '\n';
-        std::abort();
-    }();
+    static const Catalogue catalogue = orAbort(load(&builtinText));
     return catalogue;
 }
 

@@ -60,16 +60,12 @@ WanTcp readWan(ObjectReader reader)
     reader.figure("ring_latency_seen", wan.ringLatencySeen, {0, 1});
     reader.figure("ring_latency_hides_from", wan.ringLatencyHidesFrom, {2, 1e6});
     reader.rejectUnknownKeys();
-    for (const auto &[key, source] : reader.sources())
-        wan.source += (wan.source.empty() ? "" : "; ") + key + ": " + source;
+    wan.source = reader.sourcesText();
     return wan;
 }
 
-NetworkFile readFile(const Json &content, Errors &errors)
+NetworkFile readFile(const Json &content, const SourceTable &sources, Errors &errors)
 {
-    SourceTable sources;
-    for (const auto &[id, entry] : content.at("sources").items())
-        sources[id] = entry.value("title", "") + ", " + entry.value("date", "");
     NetworkFile file;
     ObjectReader root(content, "network.json: ", errors, &sources);
     const Json &links = content.at("links");

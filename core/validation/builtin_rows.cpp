@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/or_abort.h"
 #include "core/validation/embedded_files.h"
 #include "core/validation/row_reader_internal.h"
 #include "core/validation/rows.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 
 namespace trainyard {
 
@@ -13,17 +12,6 @@ namespace {
 
 /// Files of resources/validation that hold no rows.
 constexpr std::string_view kOtherFiles[] = {"usable.json", "gates.json", "reached.json"};
-
-/// The build's own files: tests read them, so a fault is a broken build and not a user's.
-template <class T>
-T orAbort(ExpectedAll<T> loaded)
-{
-    if (loaded)
-        return *std::move(loaded);
-    for (const Error &error : loaded.error())
-        std::cerr << toString(error) << '\n';
-    std::abort();
-}
 
 } // namespace
 

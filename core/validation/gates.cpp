@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/gates.h"
 
+#include "core/base/or_abort.h"
 #include "core/report/metric_lookup.h"
 #include "core/validation/embedded_files.h"
 #include "core/validation/row_reader_internal.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 
 namespace trainyard {
 
@@ -82,30 +81,12 @@ Gate readGate(const Json &json, const std::string &pointer, Faults &faults)
 
 ExpectedAll<std::vector<Gate>> parseGates(std::string_view json, const std::string &fileName)
 {
-    const auto document = parseHeaded(json, fileName, "trainyard.validation-gates");
-    if (!document)
-        return std::unexpected(document.error());
-    Faults faults(fileName);
-    checkObject(*document, "", {"format", "version", "note", "gates"}, faults);
-    std::vector<Gate> gates;
-    const Json list = document->value("gates", Json::array());
-    for (std::size_t i = 0; i < list.size(); ++i)
-        gates.push_back(readGate(list[i], "/gates/" + std::to_string(i), faults));
-    if (faults.any())
-        return std::unexpected(faults.take());
-    return gates;
+    return parseList(json, fileName, "trainyard.validation-gates", "gates", &readGate);
 }
 
 const std::vector<Gate> &builtinGates()
 {
-    static const std::vector<Gate> gates = [] {
-        auto parsed = parseGates(embeddedValidationFile("gates.json"), "gates.json");
-        if (parsed)
-            return *std::move(parsed);
-        for (const Error &error : parsed.error())   // the build's own file: a broken build
-            std::cerr << toString(error) << '\n';
-        std::abort();
-    }();
+    static const std::vector<Gate> gates = orAbort(parseGates(embeddedValidationFile("gates.json"), "gates.json"));
     return gates;
 }
 

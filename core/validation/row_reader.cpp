@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/printable.h"
+#include "core/base/words.h"
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
 #include "core/validation/row_reader_internal.h"
@@ -14,13 +15,7 @@ namespace {
 constexpr std::size_t kMaxFaults = 100;
 constexpr int kVersion = 1;
 
-std::string listed(const std::vector<std::string> &names)
-{
-    std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
-    return text;
-}
+std::string listed(const std::vector<std::string> &names) { return joined(names, ", ", " or "); }
 
 /// The alternative of a schema that has keys of its own, or nullptr: text, lists and open objects have none.
 const Json *keyedAlternative(const Json &schema)
@@ -166,23 +161,11 @@ void checkPlanKeys(const Json &plan, const std::string &pointer, Faults &faults)
 
 ExpectedAll<std::vector<LeftOutRow>> parseLeftOut(std::string_view json, const std::string &fileName)
 {
-    const auto document = parseHeaded(json, fileName, "trainyard.validation-left-out");
-    if (!document)
-        return std::unexpected(document.error());
-    Faults faults(fileName);
-    checkObject(*document, "", {"format", "version", "note", "rows"}, faults);
-    std::vector<LeftOutRow> rows;
-    const Json list = document->value("rows", Json::array());
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        const std::string pointer = "/rows/" + std::to_string(i);
-        if (!checkObject(list[i], pointer, {"source", "id", "reason"}, faults))
-            continue;
-        rows.push_back({textAt(list[i], "source", pointer, faults, true), textAt(list[i], "id", pointer, faults, true),
-                        textAt(list[i], "reason", pointer, faults, true)});
-    }
-    if (faults.any())
-        return std::unexpected(faults.take());
-    return rows;
+    return parseList<LeftOutRow>(json, fileName, "trainyard.validation-left-out", "rows", [](const Json &row, const std::string &pointer, Faults &faults) {
+        if (!checkObject(row, pointer, {"source", "id", "reason"}, faults))
+            return LeftOutRow();
+        return LeftOutRow{textAt(row, "source", pointer, faults, true), textAt(row, "id", pointer, faults, true), textAt(row, "reason", pointer, faults, true)};
+    });
 }
 
 } // namespace trainyard

@@ -40,6 +40,25 @@ bool checkObject(const Json &value, const std::string &pointer, const std::vecto
 /// Parses, and checks the head { "format": format, "version": 1 }.
 [[nodiscard]] ExpectedAll<Json> parseHeaded(std::string_view text, const std::string &fileName, const std::string &format);
 
+/// Parses a file of one list, { "format": format, "version": 1, "note", key: [ … ] }, and reads each entry.
+template <class Entry>
+[[nodiscard]] ExpectedAll<std::vector<Entry>> parseList(std::string_view text, const std::string &fileName, const std::string &format, const char *key,
+                                                        Entry (*read)(const Json &entry, const std::string &pointer, Faults &faults))
+{
+    const auto document = parseHeaded(text, fileName, format);
+    if (!document)
+        return std::unexpected(document.error());
+    Faults faults(fileName);
+    checkObject(*document, "", {"format", "version", "note", key}, faults);
+    std::vector<Entry> entries;
+    const Json list = document->value(key, Json::array());
+    for (std::size_t i = 0; i < list.size(); ++i)
+        entries.push_back(read(list[i], std::string("/") + key + "/" + std::to_string(i), faults));
+    if (faults.any())
+        return std::unexpected(faults.take());
+    return entries;
+}
+
 /// Reports keys of a plan's document that no plan has, as a file of rows must not carry misspelt ones.
 void checkPlanKeys(const Json &plan, const std::string &pointer, Faults &faults);
 

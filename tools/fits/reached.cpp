@@ -96,18 +96,7 @@ std::vector<ReachedFigure> reachedFigures(std::span<const ValidationResult> resu
 
 ExpectedAll<std::vector<ReachedFigure>> parseReached(std::string_view json, const std::string &fileName)
 {
-    const auto document = parseHeaded(json, fileName, "trainyard.validation-reached");
-    if (!document)
-        return std::unexpected(document.error());
-    Faults faults(fileName);
-    checkObject(*document, "", {"format", "version", "note", "figures"}, faults);
-    std::vector<ReachedFigure> figures;
-    const Json list = document->value("figures", Json::array());
-    for (std::size_t i = 0; i < list.size(); ++i)
-        figures.push_back(readFigure(list[i], "/figures/" + std::to_string(i), faults));
-    if (faults.any())
-        return std::unexpected(faults.take());
-    return figures;
+    return parseList(json, fileName, "trainyard.validation-reached", "figures", &readFigure);
 }
 
 std::string reachedJson(std::span<const ReachedFigure> figures)
