@@ -188,7 +188,7 @@ private:
 
     static void addMemoryCurves(Evaluation &evaluation, Candidate &candidate)
     {
-        MemoryCurves curves = memoryCurves(candidate.memory, std::move(candidate.live), candidate.timeline);
+        MemoryCurves curves = memoryCurves(std::move(candidate.live), candidate.timeline);
         evaluation.memoryCurves = std::move(curves.with);
         evaluation.memoryCurvesKept = std::move(curves.kept);
     }

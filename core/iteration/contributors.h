@@ -39,7 +39,6 @@ private:
     [[nodiscard]] bool waitForNeighbour(GraphBuilder &builder, const Op &op, TaskId task, int device) const;
     [[nodiscard]] bool hasInputs(const Op &op, TaskId task, int device) const;
     [[nodiscard]] Error missingBefore(const Op &op, TaskId task, int device) const;
-    [[nodiscard]] TaskId nextOf(const Op &op, bool isPaired, TaskId task, int device) const;
 
     ClassTasks &m_;
     const Transfers &m_transfers;
@@ -47,7 +46,7 @@ private:
     std::vector<std::uint32_t> m_firstSegment;   // [slot]: class of the first segment's forward
     std::vector<std::uint32_t> m_lag;            // [boundary * 2 + direction]
     std::vector<Neighbour> m_neighbours[2];      // [slot]: of forwards, of gradients
-    std::vector<TaskId> m_firstTask;             // [device]
+    std::vector<std::vector<TaskId>> m_begins;   // [device]: the first task of each operation in its order, and past the last
 };
 
 /// Boundaries between datacenters: channels that serve in the order in which the sender makes what it sends or, for the members of

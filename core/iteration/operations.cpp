@@ -33,11 +33,6 @@ bool isRecomputation(SegmentWork work)
     return work >= SegmentWork::RecomputeWithin;
 }
 
-std::uint32_t recomputedIn(const std::vector<OffloadSegment> &segments)
-{
-    return static_cast<std::uint32_t>(std::ranges::count_if(segments, [](const OffloadSegment &s) { return s.recompute > 0; }));
-}
-
 } // namespace
 
 void Operations::shape(Fingerprint &print) const
@@ -51,6 +46,7 @@ void Operations::shape(Fingerprint &print) const
     static_assert(sizeof(Op) == sizeof(std::uint64_t) && std::has_unique_object_representations_v<Op>);
     for (const std::vector<Op> &order : program.order)
         print.add(reinterpret_cast<const std::uint64_t *>(order.data()), order.size());
+    print.add(m_.pipeline.pairs.size());
     for (const OpTimes &times : m_.pipeline.ops)
         print.add(times.recompute > 0);
     for (const std::vector<OffloadSegment> &segments : m_.pipeline.offload.ops) {
@@ -148,7 +144,9 @@ void Operations::tasks(GraphBuilder &builder)
     if (m_.offloads() || !m_.pipeline.states.isEmpty())
         m_.placed.resize(static_cast<std::size_t>(m_.devices));
     for (int d = 0; d < m_.devices; ++d) {
-        m_firstTask.push_back(builder.taskCount());
+        const TaskId first = builder.taskCount();
+        std::vector<TaskId> &begins = m_begins.emplace_back();
+        begins.reserve(m_.program.order[static_cast<std::size_t>(d)].size() + 1);
         KeptWhole kept(m_.program, d, m_.costs.isRecomputing && !m_.pipeline.memory.empty());
         if (m_.placed.empty() && m_.pipeline.pairs.empty())
             addPlainOps(builder, kept, d);
@@ -156,11 +154,13 @@ void Operations::tasks(GraphBuilder &builder)
         for (const Op &op : m_.program.order[static_cast<std::size_t>(d)]) {
             if (m_.placed.empty() && m_.pipeline.pairs.empty())
                 break;
+            begins.push_back(builder.taskCount());
             if (op.kind != OpKind::PairedForward)
                 addOp(builder, op, paired, kept, d);
             paired = op.kind == OpKind::PairedForward ? &op : nullptr;
         }
-        m_.lastOp.push_back(builder.taskCount() > m_firstTask.back() ? builder.taskCount() - 1 : kNoSpan);
+        begins.push_back(builder.taskCount());
+        m_.lastOp.push_back(builder.taskCount() > first ? builder.taskCount() - 1 : kNoSpan);
     }
 }
 
@@ -171,6 +171,7 @@ void Operations::addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device)
     const std::size_t first = m_.slot(device, 0);
     for (const Op &op : m_.program.order[static_cast<std::size_t>(device)]) {
         const std::size_t slot = first + static_cast<std::size_t>(op.chunk);
+        m_begins.back().push_back(builder.taskCount());
         const bool takesRecomputation = m_.pipeline.ops[slot].recompute > 0;
         const OpWork work = kept.workOf(op);
         if (op.kind == OpKind::Recompute && !takesRecomputation)
@@ -249,21 +250,6 @@ void Operations::addSegments(GraphBuilder &builder, const Op &op, const std::vec
     }
 }
 
-/// The first task past those of the operation, which begin at `task`.
-TaskId Operations::nextOf(const Op &op, bool isPaired, TaskId task, int device) const
-{
-    const std::size_t slot = m_.slot(device, op.chunk);
-    if (op.kind == OpKind::Recompute && m_.pipeline.ops[slot].recompute <= 0)
-        return task;
-    const bool recomputes = m_.isRecomputed(op, slot);
-    const std::vector<OffloadSegment> *segments = isPaired ? nullptr : m_.segmentsOf(op, slot);
-    if (!segments)
-        return task + (recomputes ? 2 : 1);
-    if (op.kind == OpKind::Recompute)
-        return task + recomputedIn(*segments);
-    return task + static_cast<std::uint32_t>(segments->size()) + (recomputes ? recomputedIn(*segments) : 0);
-}
-
 void Operations::findNeighbours()
 {
     for (std::size_t slot = 0; slot < m_.stageOf.size(); ++slot)
@@ -284,14 +270,16 @@ Expected<void> Operations::order(GraphBuilder &builder)
 {
     findNeighbours();
     for (int d = 0; d < m_.devices; ++d) {
-        TaskId task = m_firstTask[static_cast<std::size_t>(d)];
+        const std::vector<TaskId> &begins = m_begins[static_cast<std::size_t>(d)];
+        const std::vector<Op> &ops = m_.program.order[static_cast<std::size_t>(d)];
         const Op *paired = nullptr;
-        for (const Op &op : m_.program.order[static_cast<std::size_t>(d)]) {
+        for (std::size_t i = 0; i < ops.size(); ++i) {
+            const Op &op = ops[i];
             if (op.kind == OpKind::PairedForward) {
                 paired = &op;
                 continue;
             }
-            const TaskId next = nextOf(op, paired != nullptr, task, d);
+            const TaskId task = begins[i], next = begins[i + 1];
             // A fused recomputation waits for the gradient like the backward that it belongs to.
             if (next > task && (!hasInputs(op, task, d) || (paired && !waitForNeighbour(builder, *paired, task, d)) || !waitForNeighbour(builder, op, task, d)))
                 return std::unexpected(missingBefore(op, task, d));
@@ -299,7 +287,6 @@ Expected<void> Operations::order(GraphBuilder &builder)
             // What a fixed order implies: a recomputation, or the last stage's backward, follows its own forward.
             if (next > task && m_.program.rule == OrderRule::WorkConserving && (op.kind == OpKind::Recompute || (makesGradient(op.kind) && m_.stage(q).ends)))
                 builder.after(task, m_.result[0][m_.cell(q, op.microBatch)]);
-            task = next;
             paired = nullptr;
         }
     }

@@ -28,7 +28,7 @@ Expected<void> checkSizes(const IterationCosts &costs)
         const auto before = static_cast<std::size_t>(&pipeline - costs.classes.data());
         if (pipeline.cellMember < 0 || pipeline.cellMember >= pipeline.cellMembers || static_cast<std::size_t>(pipeline.cellMember) > before
             || (pipeline.cellMember > 0 && !areNeighbours(costs.classes[before - 1], pipeline)))
-            return std::unexpected(Error{ErrorCode::Internal, "schedule", "lanes of a cell that are not alike or not in order", ""});
+            return std::unexpected(Error{ErrorCode::Internal, "schedule", "members of a cell that are not alike or not in order", ""});
         if (pipeline.ops.size() != stages || pipeline.boundaries.size() + 1 < stages
             || pipeline.syncAndStep.size() != static_cast<std::size_t>(program.shape.devices)
             || program.order.size() != pipeline.syncAndStep.size()

@@ -85,9 +85,8 @@ struct IterationCosts {
 /// Errors: Internal where the program deadlocks (an order whose dependencies cannot be met), naming the operation.
 [[nodiscard]] Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs);
 
-/// Makes `graph` fit new costs of the same shape by rewriting durations, lags and flows only. False where the shape
-/// differs (then build anew): programs, which boundaries are WAN, which times of gradient sync and step and recomputations are 0, whether
-/// there are link capacities.
+/// Makes `graph` fit new costs of the same shape by rewriting its classes only: durations, lags, flows, bytes, memory. False where the
+/// shape differs (then build anew): whatever shape() of a contributor names.
 [[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs);
 
 /// Where devices chose their order while they ran (OrderRule::WorkConserving), writes into the programs the order that they took, so

@@ -43,8 +43,11 @@ Footprint placed(const Workload &workload, Costs costs, const std::stop_token &s
             ran = std::move(*timeline);
         }
     }
+    if (!costs.offload.empty() && !ran)
+        return {};
     const Timeline *timeline = ran ? &*ran : nullptr;
-    const std::vector<StageMemory> stages = stageMemory(workload, costs, liveMemory(costs, timeline, false), timeline);
+    LiveMemory live = liveMemory(costs, timeline, false);
+    const std::vector<StageMemory> stages = stageMemory(workload, costs, live, timeline);
     for (const StageMemory &stage : stages) {
         result.fits = result.fits && stage.fits();
         const Footprint ofStage{true, stage.fits(), stage.device, stage.capacity};

@@ -22,18 +22,12 @@ using OfSets = std::vector<std::pair<StageLocation, OfGpu>>;
 
 std::vector<OfSets> perStage(const Workload &workload, const std::vector<StageMemory> &stages)
 {
+    const bool activationsToHost = workload.plan->memory.activationOffload == ActivationOffload::Host;
     std::vector<OfSets> result;
     for (const StageMemory &stage : stages) {
         OfSets &sets = result.emplace_back();
-        double away = 0;           // of activations, beside states: those of the set that the stage's figure is of
-        for (const RankSet &ranks : unlikeSets(workload, stage.stage)) {
-            const StageStates states = stageStates(workload, ranks);
-            if (workload.gpu(ranks.at).memoryBytes == stage.capacity)
-                away = std::max(0.0, double(stage.offloaded - wholeBytes(states.inHost + states.onDrives)));
-            sets.push_back({ranks.at, OfGpu{states.inHost * builtinHost().memoryFactor, 0}});
-        }
-        for (auto &[at, gpu] : sets)
-            gpu.activations = workload.plan->memory.activationOffload == ActivationOffload::Host ? away : 0;
+        for (const RankSet &ranks : unlikeSets(workload, stage.stage))
+            sets.push_back({ranks.at, OfGpu{stageStates(workload, ranks).inHost * builtinHost().memoryFactor, activationsToHost ? double(stage.activationsAway) : 0}});
     }
     return result;
 }

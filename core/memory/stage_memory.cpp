@@ -111,7 +111,7 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
     return result;
 }
 
-std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, const LiveMemory &live, const Timeline *timeline)
+std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline)
 {
     std::vector<StageMemory> stages;
     for (int stage = 0; stage < workload.degrees.pipeline && !workload.plan->profile; ++stage) {
@@ -133,30 +133,34 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
                 parts = live.of[most][at].isFromSpans ? fullestMoment(live.of[most][at], *timeline, int(most), stage, memoryOfOps)
                                                       : fullestMoment(live.of[most][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
             StageMemory memory = memoryOf(workload, ranks, parts, memoryOfOps.chunks());
+            if (!fullest && !live.curves.empty()) {   // the first set is the first class's
+                double peak = live.curves[at].peak;
+                for (std::size_t c = 1; c < live.of.size(); ++c)
+                    if (areAlike(workload, ranks.at, workload.layout.classes[c].locations[at]))
+                        peak = std::max(peak, live.of[c][at].peak);
+                live.base.push_back(memory.device - wholeBytes(peak));
+            }
             const auto fill = [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); };
             if (!fullest || fill(memory) > fill(*fullest))
                 fullest = std::move(memory);
         }
-        fullest->offloaded += wholeBytes(mostAway);   // beside states that lie elsewhere
+        fullest->activationsAway = wholeBytes(mostAway);
+        fullest->offloaded += fullest->activationsAway;   // beside states that lie elsewhere
         stages.push_back(std::move(*fullest));
     }
     return stages;
 }
 
-MemoryCurves memoryCurves(const std::vector<StageMemory> &stages, LiveMemory live, const Timeline &timeline)
+MemoryCurves memoryCurves(LiveMemory live, const Timeline &timeline)
 {
     MemoryCurves curves;
-    for (std::size_t stage = 0; stage < std::min(stages.size(), live.curves.size()); ++stage) {
+    for (std::size_t stage = 0; stage < live.base.size(); ++stage) {
         LiveOverTime &curve = live.curves[stage];
-        double peak = curve.peak;  // the stage's figure is that of its fullest class
-        for (std::size_t c = 1; c < live.of.size(); ++c)
-            peak = std::max(peak, live.of[c][stage].peak);
-        const std::int64_t base = stages[stage].device - wholeBytes(peak);
         if (!live.leaves)
             curve.gpu.push_back({timeline.duration, curve.gpu.back().bytes});
         for (auto *steps : {&curve.gpu, &curve.whole})
             for (MemoryStep &step : *steps)
-                step.bytes += base;
+                step.bytes += live.base[stage];
         curves.with.push_back(std::move(curve.gpu));
         if (live.leaves)
             curves.kept.push_back(std::move(curve.whole));

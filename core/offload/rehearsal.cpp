@@ -188,6 +188,7 @@ private:
             --left;
             if (heads.empty() || segments[k].group != last)
                 heads.push_back(user);
+            heads.back() = std::min(heads.back(), user);   // a recomputation comes before the backwards
             last = segments[k].group;
             groupOf.push_back(heads.size() - 1);
             m_tasks[at.isCut ? user : at.task].load = std::uint32_t(m_loads.size());   // of what is not cut, the last of all
@@ -225,9 +226,12 @@ private:
         load.gradient = at.op->gradient;
         if (group >= ahead) {
             const std::uint32_t head = heads[group - ahead];
-            load.atBegin = head == at.task || (recompute && head == recompute->task);
-            load.turn = load.atBegin ? head : head - 1;
-            return;
+            const bool begins = head == at.task || (recompute && head == recompute->task);
+            if (!begins || head != heads[group]) {   // else it would wait for itself
+                load.atBegin = begins;
+                load.turn = begins ? head : head - 1;
+                return;
+            }
         }
         for (std::size_t i = place; i-- > 0;)
             if (makesGradient(m_placed[i].op->op.kind)) {

@@ -57,6 +57,10 @@ void appendTrack(Timeline &timeline, const AdmissionWindows &location, const Spa
         timeline.origin.resize(count, kNoSpan);
     if (!timeline.moved.empty())
         timeline.moved.resize(count, 1);
+    if (!timeline.taskClass.empty())
+        timeline.taskClass.resize(count, kNoSpan);
+    if (!timeline.isVoid.empty())
+        timeline.isVoid.resize(count, 0);
     timeline.tracks.push_back({.stream = Stream::Prefill, .pipelineClass = location.pipelineClass, .stage = location.stage, .first = first,
                                .last = std::uint32_t(count)});
     timeline.fingerprint = 0;

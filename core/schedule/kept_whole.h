@@ -13,7 +13,7 @@ enum class OpWork : std::uint8_t {
     Forward, ForwardWhole, Backward, BackwardWhole, InputGrad, InputGradWhole, WeightGrad, Recompute, RecomputeWithin, RecomputeInput
 };
 inline constexpr std::uint32_t kOpWorks = 10;
-/// Which micro-batches of a device find everything that their forward made, as its operations are gone through in order.
+
 class KeptWhole {
 public:
     /// `isRecomputing`: the plan recomputes at all.

@@ -138,26 +138,6 @@ std::vector<double> utilization(const Timeline &timeline, std::uint32_t track, i
     return share;
 }
 
-std::array<KindTotal, kWorkKindCount> aggregate(const Timeline &timeline, Nanoseconds from, Nanoseconds to,
-                                                const std::vector<std::uint32_t> &tracks)
-{
-    std::array<KindTotal, kWorkKindCount> totals{};
-    for (const std::uint32_t track : tracks) {
-        std::uint32_t span = firstSpanAfter(timeline, track, from);
-        for (; span < timeline.tracks[track].last && timeline.start[span] < to; ++span) {
-            const Nanoseconds part = std::min(timeline.end[span], to) - std::max(timeline.start[span], from);
-            if (part <= 0)
-                continue;
-            KindTotal &total = totals[static_cast<std::size_t>(timeline.kind[span])];
-            total.shortest = total.count == 0 ? part : std::min(total.shortest, part);
-            total.longest = std::max(total.longest, part);
-            total.total += part;
-            ++total.count;
-        }
-    }
-    return totals;
-}
-
 std::uint32_t firstSpanAfter(const Timeline &timeline, std::uint32_t track, Nanoseconds t)
 {
     const Track &on = timeline.tracks[track];

@@ -33,10 +33,8 @@ struct StageTime {
 [[nodiscard]] std::vector<double> utilization(const Timeline &timeline, std::uint32_t track, int buckets,
                                               bool (*accept)(WorkKind));
 
+/// Of the spans of one kind: the table of an area selection.
 struct KindTotal { std::uint32_t count = 0; Nanoseconds total = 0, shortest = 0, longest = 0; };
-/// Aggregate of the parts of spans inside [from, to) on the given tracks, by kind: the table of an area selection.
-[[nodiscard]] std::array<KindTotal, kWorkKindCount> aggregate(const Timeline &timeline, Nanoseconds from, Nanoseconds to,
-                                                              const std::vector<std::uint32_t> &tracks);
 
 /// Span of a track at time t, or kNoSpan. O(log n).
 [[nodiscard]] std::uint32_t spanAt(const Timeline &timeline, std::uint32_t track, Nanoseconds t);

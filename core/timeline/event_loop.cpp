@@ -87,7 +87,7 @@ private:
             m_work.pending[task] = m_graph.predBegin[task + 1] - m_graph.predBegin[task] + (follows ? 1 : 0);
         }
         findSuccessors(tasks);
-        if (m_graph.overtakes.empty())
+        if (m_graph.overtakes.empty() && m_graph.voidAfter.empty())
             return;
         m_timeline.isVoid.assign(tasks, 0);
         std::ranges::fill(m_timeline.end, kNever);   // whether a task has ended is asked of those that have not
@@ -294,17 +294,17 @@ private:
     /// It overtakes what has not ended, or nobody needs it any more.
     [[nodiscard]] bool isMoot(std::uint32_t task)
     {
-        if (m_graph.overtakes.empty())
+        if (m_timeline.isVoid.empty())
             return false;
         if (const std::uint32_t before = m_graph.voidAfter.empty() ? kNoSpan : m_graph.voidAfter[task];
             before != kNoSpan && m_timeline.end[before] != kNever && m_timeline.start[before] <= m_now)
             m_timeline.isVoid[task] = 1;
-        if (const std::uint32_t other = m_graph.overtakes[task]; other != kNoSpan) {
+        if (const std::uint32_t other = m_graph.overtakes.empty() ? kNoSpan : m_graph.overtakes[task]; other != kNoSpan) {
             if (m_timeline.end[other] > m_now) {
                 m_timeline.isVoid[other] = 1;
                 stop(other);
             }
-            m_timeline.isVoid[task] = m_timeline.isVoid[other];
+            m_timeline.isVoid[task] |= m_timeline.isVoid[other];
         }
         return m_timeline.isVoid[task] != 0;
     }

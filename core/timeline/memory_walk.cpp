@@ -89,11 +89,13 @@ void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, 
 const TaskClass &effectOf(const Timeline &timeline, std::uint32_t span)
 {
     static const TaskClass kNothing;
-    return timeline.isVoid.empty() || timeline.isVoid[span] == 0 ? timeline.classes[timeline.taskClass[span]] : kNothing;
+    return timeline.isVoid.empty() || timeline.isVoid[span] == 0 ? timeline.classOf(span) : kNothing;
 }
 
 MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage) : m_timeline(timeline)
 {
+    if (timeline.taskClass.empty())
+        return;                    // nothing is known of its spans
     const auto changes = [&](const Track &track) {
         if (track.stream == Stream::Compute)
             return true;

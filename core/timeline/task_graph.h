@@ -43,7 +43,7 @@ struct Flow {
 struct ClassTable {
     std::vector<Nanoseconds> durations;        // [class]
     std::vector<std::uint32_t> flow;           // [class]: index into flows, or kNoSpan
-    TaskClasses about;                         // [class]
+    std::vector<TaskClass> about;              // [class]
     std::vector<Nanoseconds> lags;             // the first is 0
     std::vector<Flow> flows;
     std::vector<double> linkCapacity;          // bytes/s, one entry a direction of a shared link; empty: no link can be a bottleneck

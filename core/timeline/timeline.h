@@ -33,7 +33,7 @@ struct Timeline {
     std::vector<Nanoseconds> start, end;
     std::vector<WorkKind> kind;
     std::vector<std::uint32_t> taskClass;      // index into `classes`, or kNoSpan: nothing more is known of it. May be empty
-    TaskClasses classes;                       // what the spans of a class do
+    std::vector<TaskClass> classes;            // what the spans of a class do
     std::vector<std::int32_t> microBatch;      // -1 where it has none
     std::vector<std::uint16_t> chunk;          // virtual pipeline chunk on its stage
     // The backward of a ForwardBackward, whose forward the two above tell of; empty where there are none

@@ -8,8 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 namespace trainyard {
 
@@ -96,38 +94,6 @@ struct TaskClass {
     double bytes = 0;              // that one task moves
     MemoryChange memory;           // of one GPU of its stage
     ExposedSeconds exposed;        // inside it
-};
-
-/// The classes of a graph and of the timelines made from it; copies share them until one is changed.
-class TaskClasses {
-public:
-    [[nodiscard]] std::size_t size() const { return m_classes ? m_classes->size() : 0; }
-    [[nodiscard]] const TaskClass *data() const { return m_classes ? m_classes->data() : nullptr; }
-    [[nodiscard]] const TaskClass &operator[](std::size_t i) const { return (*m_classes)[i]; }
-    [[nodiscard]] TaskClass &operator[](std::size_t i) { return own()[i]; }
-    void push_back(const TaskClass &taskClass) { own().push_back(taskClass); }
-    TaskClass &emplace_back() { return own().emplace_back(); }
-    /// Of as many again, mostly.
-    void clear()
-    {
-        const std::size_t before = size();
-        if (m_classes && m_classes.use_count() > 1)
-            m_classes.reset();
-        own().clear();
-        m_classes->reserve(before);
-    }
-
-private:
-    std::vector<TaskClass> &own()
-    {
-        if (!m_classes)
-            m_classes = std::make_shared<std::vector<TaskClass>>();
-        else if (m_classes.use_count() > 1)
-            m_classes = std::make_shared<std::vector<TaskClass>>(*m_classes);
-        return *m_classes;
-    }
-
-    std::shared_ptr<std::vector<TaskClass>> m_classes;
 };
 
 } // namespace trainyard

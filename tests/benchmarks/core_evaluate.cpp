@@ -75,7 +75,7 @@ void evaluateSixtyFourStagesOf512MicroBatches(benchmark::State &state)
 }
 BENCHMARK(evaluateSixtyFourStagesOf512MicroBatches)->Unit(benchmark::kMicrosecond);
 
-/// Operations cut into modules, a store and a load for each that leaves, and memory replayed with and without.
+/// Operations cut into modules, a store and a load for each that leaves, and memory counted with and without.
 void evaluateGpt3WithActivationsOnDrives(benchmark::State &state)
 {
     evaluateOf(state, sample("gpt3-offload-a100-40gb"), {});
@@ -101,7 +101,7 @@ void evaluateGpt3ThatDoesNotFitWithFixes(benchmark::State &state)
 }
 BENCHMARK(evaluateGpt3ThatDoesNotFitWithFixes)->Unit(benchmark::kMicrosecond);
 
-/// Greedy stages, eight lanes a cell, turns on the channels and a full link: all that needs the event loop.
+/// Greedy stages, eight members a cell, turns on the channels and a full link: all that needs the event loop.
 void evaluateAtlasInCellsOfEight(benchmark::State &state)
 {
     Plan plan = *threeRegions(1152);

@@ -28,7 +28,6 @@ private slots:
     void whatACollectiveDoesAfterTheLastSpanIsNotABubble();
     void theCriticalPathIsUnbroken();
     void utilizationKeepsTheBusyTime();
-    void aggregateClipsToTheArea();
     void spansAreFoundByTime();
 };
 
@@ -147,23 +146,6 @@ void TestAnalysis::utilizationKeepsTheBusyTime()
             const double expected = static_cast<double>(busy(timeline, timeline.tracks[track])) / static_cast<double>(timeline.duration);
             QVERIFY(std::abs(total / buckets - expected) < 1e-9);
         }
-}
-
-void TestAnalysis::aggregateClipsToTheArea()
-{
-    // Stage 0 of one micro-batch: F [0, 10), B [40, 60).
-    const Timeline timeline = run(even(program(ScheduleKind::OneFOneB, 2, 1), {10, 20, 0}));
-    QCOMPARE(timeline.start[1], Nanoseconds{40});
-    const auto totals = aggregate(timeline, 4, 45, {0});
-    const KindTotal &forward = totals[static_cast<std::size_t>(WorkKind::Forward)], &backward = totals[static_cast<std::size_t>(WorkKind::Backward)];
-    QCOMPARE(forward.count, 1u);
-    QCOMPARE(forward.total, Nanoseconds{6});
-    QCOMPARE(backward.total, Nanoseconds{5});
-    const auto all = aggregate(timeline, 0, timeline.duration, {0, 1});
-    QCOMPARE(all[static_cast<std::size_t>(WorkKind::Backward)].count, 2u);
-    QCOMPARE(all[static_cast<std::size_t>(WorkKind::Backward)].longest, Nanoseconds{20});
-    QCOMPARE(all[static_cast<std::size_t>(WorkKind::Backward)].shortest, Nanoseconds{20});
-    QCOMPARE(aggregate(timeline, 10, 40, {0})[static_cast<std::size_t>(WorkKind::Forward)].count, 0u);
 }
 
 void TestAnalysis::spansAreFoundByTime()
