@@ -25,6 +25,7 @@ private:
     void addSegmentTimes(ClassTable &table, std::size_t slot);
     [[nodiscard]] ExposedSeconds exposedIn(std::size_t slot, OpKind kind) const;
     void addPairTimes(ClassTable &table);
+    void addOps(GraphBuilder &builder, KeptWhole &kept, int device);
     void addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device);
     void addOp(GraphBuilder &builder, const Op &op, const Op *paired, KeptWhole &kept, int device);
     void addSegments(GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device);

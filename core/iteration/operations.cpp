@@ -143,24 +143,29 @@ void Operations::tasks(GraphBuilder &builder)
         results.assign(m_.stages.size() * static_cast<std::size_t>(m_.microBatches), kNoSpan);
     if (m_.offloads() || !m_.pipeline.states.isEmpty())
         m_.placed.resize(static_cast<std::size_t>(m_.devices));
+    const bool isPlain = m_.placed.empty() && m_.pipeline.pairs.empty();
     for (int d = 0; d < m_.devices; ++d) {
         const TaskId first = builder.taskCount();
         std::vector<TaskId> &begins = m_begins.emplace_back();
         begins.reserve(m_.program.order[static_cast<std::size_t>(d)].size() + 1);
         KeptWhole kept(m_.program, d, m_.costs.isRecomputing && !m_.pipeline.memory.empty());
-        if (m_.placed.empty() && m_.pipeline.pairs.empty())
+        if (isPlain)
             addPlainOps(builder, kept, d);
-        const Op *paired = nullptr;   // a forward that shares its task with the backward that follows
-        for (const Op &op : m_.program.order[static_cast<std::size_t>(d)]) {
-            if (m_.placed.empty() && m_.pipeline.pairs.empty())
-                break;
-            begins.push_back(builder.taskCount());
-            if (op.kind != OpKind::PairedForward)
-                addOp(builder, op, paired, kept, d);
-            paired = op.kind == OpKind::PairedForward ? &op : nullptr;
-        }
+        else
+            addOps(builder, kept, d);
         begins.push_back(builder.taskCount());
         m_.lastOp.push_back(builder.taskCount() > first ? builder.taskCount() - 1 : kNoSpan);
+    }
+}
+
+void Operations::addOps(GraphBuilder &builder, KeptWhole &kept, int device)
+{
+    const Op *paired = nullptr;   // a forward that shares its task with the backward that follows
+    for (const Op &op : m_.program.order[static_cast<std::size_t>(device)]) {
+        m_begins.back().push_back(builder.taskCount());
+        if (op.kind != OpKind::PairedForward)
+            addOp(builder, op, paired, kept, device);
+        paired = op.kind == OpKind::PairedForward ? &op : nullptr;
     }
 }
 

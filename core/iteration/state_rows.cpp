@@ -51,11 +51,12 @@ template <class Visit>
 void StateRows::eachMove(int device, Stream stream, Visit visit) const
 {
     const bool goesIn = stream == Stream::WeightsIn;
-    std::vector<PlacedOp> ops = m_.placed[static_cast<std::size_t>(device)];
-    for (std::size_t i = 1; i < ops.size(); ++i)   // the recomputation of a pair comes before the pair
-        if (ops[i - 1].op->kind == OpKind::PairedForward && ops[i].task < ops[i - 1].task)
-            std::swap(ops[i - 1], ops[i]);
-    for (const PlacedOp &op : ops) {
+    const std::vector<PlacedOp> &ops = m_.placed[static_cast<std::size_t>(device)];
+    const auto isPaired = [&](std::size_t i) {   // with a recomputation behind it that comes before the pair
+        return i + 1 < ops.size() && ops[i].op->kind == OpKind::PairedForward && ops[i + 1].task < ops[i].task;
+    };
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+        const PlacedOp &op = isPaired(i) ? ops[i + 1] : i > 0 && isPaired(i - 1) ? ops[i - 1] : ops[i];
         const auto move = [&](StateMoves::Kind kind, TaskId task) {
             if (m_.pipeline.states.moves[op.slot].time[kind] > 0)
                 visit(kind, op, task);

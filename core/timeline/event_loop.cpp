@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Only what depends on the clock is an event: the start and end of a flow, and the choices of a resource that decides
-// while it runs (run_time_order). A task of fixed duration on a fixed-order resource is placed as soon as the ends of its predecessors are known, even if they
-// lie ahead of the clock; so a negative lag between such tasks is exact here too. Towards a flow or a priority resource
-// a negative lag reaches no further back than the clock.
+// while it runs (run_time_order). A task of fixed duration on a fixed-order resource is placed as soon as the ends of its
+// predecessors are known, even if they lie ahead of the clock; so a negative lag between such tasks is exact here too. Towards a
+// flow or a priority resource a negative lag reaches no further back than the clock.
 #include "core/timeline/event_loop.h"
 
 #include "core/timeline/run_time_order.h"
