@@ -20,12 +20,22 @@ constexpr std::uint32_t kFromStart = TaskGraph::kFromStart;
 constexpr std::uint8_t kChosen = EventTopology::kChosen, kOpen = EventTopology::kOpen, kFollowed = EventTopology::kFollowed;
 constexpr std::size_t kInstantsPerStopCheck = 1024;
 
+const EventTopology &eventsOf(const TaskGraph &graph, SimulationWorkspace &workspace)
+{
+    if (!graph.events.waits.empty())
+        return graph.events;
+    if (graph.fingerprint == 0 || workspace.eventsOf != graph.fingerprint)
+        workspace.events = eventTopologyOf(graph);
+    workspace.eventsOf = graph.fingerprint;
+    return workspace.events;
+}
+
 /// `hasStarts`: some task waits for the start of another.
 template <bool hasStarts>
 class EventLoop {
 public:
     EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
-        : m_graph(graph), m_table(graph.table), m_work(workspace), m_timeline(timeline), m_topology(workspace.topology), m_order(graph, workspace, timeline), m_links(graph.table, workspace)
+        : m_graph(graph), m_table(graph.table), m_work(workspace), m_timeline(timeline), m_topology(eventsOf(graph, workspace)), m_order(graph, workspace, timeline), m_links(graph.table, workspace)
     {
     }
 
@@ -78,7 +88,6 @@ private:
         m_work.freed.clear();
         m_work.active.clear();
         m_links.reset();
-        m_topology.learn(m_graph);
         m_work.pending = m_topology.waits;
         if (m_graph.overtakes.empty() && m_graph.voidAfter.empty())
             return;
@@ -338,7 +347,7 @@ private:
     const ClassTable &m_table;
     SimulationWorkspace &m_work;
     Timeline &m_timeline;
-    EventTopology &m_topology;
+    const EventTopology &m_topology;
     RunTimeOrder m_order;
     SharedLinks m_links;
     Nanoseconds m_now = 0;

@@ -7,6 +7,7 @@
 // flows, bytes and memory are looked up by class.
 
 #include "core/base/error.h"
+#include "core/timeline/event_topology.h"
 #include "core/timeline/timeline.h"
 
 #include <string>
@@ -102,6 +103,7 @@ struct TaskGraph {
     // a topological order of the tasks, resource order included; not read where a resource decides while it runs
     std::vector<PassStep> steps;
     std::vector<Resource> resources;
+    EventTopology events;                      // empty where all orders are fixed
     ClassTable table;
     // which topology this is, for builders that reuse one; 0 = unknown
     std::uint64_t fingerprint = 0;
