@@ -16,17 +16,16 @@ namespace {
 /// `count`: one of each class, all 0 before and after.
 ExposedSeconds insideOperations(const Timeline &timeline, const Track &track, std::vector<std::uint32_t> &count)
 {
-    std::uint32_t first = kNoSpan, last = 0;   // the classes of one stage lie side by side
-    for (std::uint32_t span = track.first; span < track.last; ++span) {
-        const std::uint32_t c = timeline.taskClass[span];
-        ++count[c];
-        first = std::min(first, c);
-        last = std::max(last, c);
-    }
+    std::uint32_t *const times = count.data();
+    const std::uint32_t *const taskClass = timeline.taskClass.data();
+    std::vector<std::uint32_t> seen;
+    for (std::uint32_t span = track.first; span < track.last; ++span)
+        if (times[taskClass[span]]++ == 0)
+            seen.push_back(taskClass[span]);
+    std::ranges::sort(seen);
     ExposedSeconds sum;
-    for (std::uint32_t c = first; c <= last; ++c)
-        if (const std::uint32_t times = std::exchange(count[c], 0); times > 0)
-            sum += timeline.classes[c].exposed * times;
+    for (const std::uint32_t c : seen)
+        sum += timeline.classes[c].exposed * std::exchange(times[c], 0);
     return sum;
 }
 
