@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/edit_history.h"
 
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "models/effects.h"
 #include "models/plan_command.h"
 #include "models/text/format.h"
@@ -88,7 +88,7 @@ PlanPtr EditHistory::firstUnknown() const
 
 void EditHistory::catchUp(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
 {
-    const auto answer = evaluate(plan, m_catalogue, workspace, stop, {.keepTimeline = false, .offerFixes = false});
+    const auto answer = evaluate(plan, m_catalogue, workspace, stop, Depth::Score);
     if (stop.stop_requested())
         return;
     PlanFigures figures;

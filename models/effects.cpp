@@ -96,7 +96,7 @@ const Effect *EffectTable::effectOf(const Plan &fixed) const
 
 StrategyEffects::StrategyEffects(const Catalogue &catalogue, QObject *parent)
     : StrategyEffects(catalogue, [](PlanPtr plan, const Catalogue &c, EvaluationWorkspace &workspace, std::stop_token stop,
-                                    EvaluateOptions options) { return evaluate(std::move(plan), c, workspace, stop, options); }, parent)
+                                    Depth depth) { return evaluate(std::move(plan), c, workspace, stop, depth); }, parent)
 {
 }
 
@@ -164,10 +164,9 @@ void StrategyEffects::run(const std::stop_token &stop)
 
 void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &stop)
 {
-    constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false}, kWithFixes{.keepTimeline = false, .offerFixes = true};
     EffectTable table;
     table.plan = plan;
-    const ExpectedAll<EvaluationPtr> now = m_evaluate(plan, m_catalogue, m_workspace, stop, kWithFixes);
+    const ExpectedAll<EvaluationPtr> now = m_evaluate(plan, m_catalogue, m_workspace, stop, Depth::Everything);
     if (stop.stop_requested())
         return;
     const ModelSpec *model = now ? &(*now)->model : nullptr;
@@ -182,7 +181,7 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
     }
     auto published = Clock::now();
     const auto evaluateOne = [&](const PlanPtr &next) {
-        Effect effect = judge(m_evaluate(next, m_catalogue, m_workspace, stop, kMetricsOnly), now ? now->get() : nullptr);
+        Effect effect = judge(m_evaluate(next, m_catalogue, m_workspace, stop, Depth::Score), now ? now->get() : nullptr);
         if (Clock::now() - published >= kBatch && !stop.stop_requested()) {
             publish(table);
             published = Clock::now();

@@ -4,8 +4,8 @@
 // priority evaluates the alternatives of the newest plan; tables arrive on this object's thread at most 30 times a second.
 // It waits until edits have rested, so that a drag has the machine to itself. Lives on the GUI thread.
 
-#include "core/evaluate/alternatives.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/alternatives.h"
+#include "core/advice/evaluate.h"
 
 #include <QObject>
 #include <QString>
@@ -68,7 +68,7 @@ class StrategyEffects : public QObject {
     Q_OBJECT
 public:
     using Evaluate = std::function<ExpectedAll<EvaluationPtr>(PlanPtr, const Catalogue &, EvaluationWorkspace &,
-                                                              std::stop_token, EvaluateOptions)>;
+                                                              std::stop_token, Depth)>;
     explicit StrategyEffects(const Catalogue &catalogue, QObject *parent = nullptr);
     /// With another evaluation than the core's, for tests.
     StrategyEffects(const Catalogue &catalogue, Evaluate evaluate, QObject *parent = nullptr);

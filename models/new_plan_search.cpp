@@ -97,7 +97,7 @@ void NewPlanSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, 
                 return;
             Plan next = candidates[i];
             next.memory.recompute = recompute;
-            const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(next)), m_catalogue, workspace, stop, {false, false});
+            const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(next)), m_catalogue, workspace, stop, Depth::Score);
             if (!evaluation) {
                 if (errors.empty())
                     errors = evaluation.error();

@@ -16,7 +16,6 @@ RokSearch::RokSearch(const Catalogue &catalogue, QObject *parent)
 
 void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
 {
-    constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false};
     RokCurves curves;
     curves.plan = plan;
     const auto publish = [&] {
@@ -34,7 +33,7 @@ void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, cons
             if (i >= points.size())
                 continue;
             RokPoint point = points[i];
-            const auto answer = evaluate(point.plan, m_catalogue, workspace, stop, kMetricsOnly);
+            const auto answer = evaluate(point.plan, m_catalogue, workspace, stop, Depth::Score);
             if (stop.stop_requested())
                 return;
             if (!answer || !readRokPoint(point, **answer))

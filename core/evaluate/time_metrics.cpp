@@ -192,7 +192,7 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     metrics.gpuUtilization = busy / (metrics.gpusUsed * iteration);
 }
 
-void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages)
+void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages, const std::vector<HostMemory> &nodes)
 {
     if (stages.empty())
         return;
@@ -202,6 +202,11 @@ void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages)
     MemoryMetrics memory{fullest->peak, fullest->capacity, fullest->stage, true, {}};
     memory.fits = std::all_of(stages.begin(), stages.end(), [](const StageMemory &m) { return m.fits(); });
     memory.perStage = std::move(stages);
+    for (const HostMemory &node : nodes)
+        if (node.isStated() && (memory.hostCapacity == 0 || node.total() / node.capacity > double(memory.host) / double(memory.hostCapacity))) {
+            memory.host = wholeBytes(node.total());
+            memory.hostCapacity = wholeBytes(node.capacity);
+        }
     metrics.memory = std::move(memory);
 }
 

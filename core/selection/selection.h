@@ -9,7 +9,7 @@
 //   const auto selection = selectDatacenters(plan, builtinCatalogue(), workspace, stop, {.objective = SelectionObjective::Cost});
 
 #include "core/evaluate/closed_forms.h"
-#include "core/evaluate/evaluate.h"
+#include "core/evaluate/run.h"
 
 #include <string>
 #include <vector>

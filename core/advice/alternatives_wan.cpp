@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/alternatives_internal.h"
+#include "core/advice/alternatives_internal.h"
 #include "core/placement/degrees.h"
 
 namespace trainyard::detail {

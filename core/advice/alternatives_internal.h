@@ -3,7 +3,7 @@
 // How one group of alternatives is made, for the files that each make some: choices with their names, and the plan that
 // each leads to. Private to the folder.
 
-#include "core/evaluate/alternatives.h"
+#include "core/advice/alternatives.h"
 
 #include <algorithm>
 #include <set>

@@ -4,7 +4,7 @@
 // micro-batch sizes, the activation peak of the fullest GPU against the model throughput. Every point is an evaluated plan.
 // Pure functions, any thread.
 
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 
 #include <cstdint>
 #include <string>

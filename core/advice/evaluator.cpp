@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/evaluator.h"
+#include "core/advice/evaluator.h"
 
 #include <utility>
 
@@ -22,7 +22,8 @@ void Evaluator::work(Request request, const std::stop_token &stop)
 {
     ExpectedAll<EvaluationPtr> evaluation = std::unexpected(Errors{});
     try {
-        evaluation = evaluate(request.plan, m_catalogue, m_workspace, stop, {.offerFixes = request.urgency == Urgency::Settle, .onlyQuickFixes = true});
+        evaluation = run(request.plan, request.urgency == Urgency::Settle ? Depth::Everything : Depth::Spans,
+                         {.catalogue = m_catalogue, .workspace = m_workspace, .stop = stop, .fixes = &quickFixes()});
     } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
         m_workspace = EvaluationWorkspace();
         evaluation = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/alternatives.h"
+#include "core/advice/alternatives.h"
 
-#include "core/evaluate/alternatives_internal.h"
+#include "core/advice/alternatives_internal.h"
 #include "core/placement/degrees.h"
 #include "core/plan/plan_io.h"
 #include "core/schedule/program.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/rok.h"
+#include "core/advice/rok.h"
 
 #include <QTest>
 

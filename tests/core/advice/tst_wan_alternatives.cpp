@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
-#include "core/evaluate/alternatives.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/alternatives.h"
+#include "core/advice/evaluate.h"
 #include "tests/support/plans.h"
 
 #include <QTest>

@@ -2,9 +2,9 @@
 #include "core/base/words.h"
 #include "core/cluster/edits.h"
 #include "core/cluster/likely_link.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/fixes_internal.h"
 #include "core/evaluate/fix_of.h"
-#include "core/evaluate/idle_problems_internal.h"
+#include "core/evaluate/idle_gpus.h"
 #include "core/placement/degrees.h"
 #include "core/placement/location_book.h"
 
@@ -16,17 +16,9 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMuch = 0.1;          // of the cluster's GPUs
 constexpr std::size_t kMostFixes = 3, kMostTries = 8;
 /// Placing stages among so many datacenters takes longer than simulating them: fewer plans are tried.
 constexpr std::size_t kManyDatacenters = 12, kFewTries = 4;
-
-/// A dozen such plans take longer than a frame.
-bool isSlow(const Evaluation &evaluation)
-{
-    constexpr std::size_t kManySpans = 20'000;
-    return evaluation.plan->cluster.datacenters.size() > kManyDatacenters || evaluation.metrics.spans > kManySpans;
-}
 
 /// "Use the 32 idle GPUs", where the plan lets as many stages be held as there is room for.
 std::string useLabel(int more)
@@ -42,8 +34,8 @@ bool isMuchIdle(const Evaluation &evaluation)
 /// Plans that might use what is idle, likeliest first.
 class IdleFixes {
 public:
-    IdleFixes(const Evaluation &evaluation, const Workload &workload, const IdleGroup &group, const Catalogue &catalogue, FixSearch &search)
-        : m_evaluation(evaluation), m_plan(*workload.plan), m_model(workload.model), m_group(group), m_catalogue(catalogue), m_search(search)
+    IdleFixes(const Evaluation &evaluation, const Workload &workload, const IdleGroup &group, FixSearch &search)
+        : m_evaluation(evaluation), m_plan(*workload.plan), m_model(workload.model), m_group(group), m_search(search)
     {
     }
 
@@ -79,7 +71,7 @@ private:
             return;
         Fix linked{{}, m_evaluation.plan};
         for (const int datacenter : m_group.datacenters) {
-            auto fix = linkFix(*linked.plan, datacenter, m_evaluation.layout, m_catalogue);
+            auto fix = linkFix(*linked.plan, datacenter, m_evaluation.layout, m_search.footprints().catalogue());
             if (!fix)
                 return;
             linked = std::move(*fix);
@@ -174,7 +166,7 @@ private:
             const auto known = [&](const Tried &other) { return *other.fix.plan == *fix.plan || (isDirect && other.isDirect); };   // one answer is enough
             if (std::ranges::any_of(found, known))
                 continue;
-            const auto tried = evaluate(fix.plan, m_catalogue, workspace, m_search.footprints().stop(), {.keepTimeline = false, .offerFixes = false});
+            const auto tried = run(fix.plan, Depth::Score, {.catalogue = m_search.footprints().catalogue(), .workspace = workspace, .stop = m_search.footprints().stop()});
             if (!tried || !(*tried)->metrics.iterationTime || isMuchIdle(**tried) || !(*tried)->feasible())
                 continue;
             if (fix.label.empty())
@@ -217,7 +209,6 @@ private:
     const Plan &m_plan;
     const ModelSpec &m_model;
     const IdleGroup &m_group;
-    const Catalogue &m_catalogue;
     FixSearch &m_search;
     std::vector<Fix> m_candidates;
     std::size_t m_direct = 0;      // of these, the first, answer the reason itself
@@ -225,25 +216,15 @@ private:
 
 } // namespace
 
-std::vector<IdleGroup> idleGroups(const Layout &layout, const Cluster &cluster)
+bool isSlowToTry(const Evaluation &evaluation)
 {
-    std::vector<IdleGroup> groups;
-    std::set<int> used;
-    for (const GpuRun &run : layout.runs)
-        used.insert(run.datacenter);
-    for (const IdleGpus &idle : layout.idle) {
-        auto group = std::ranges::find(groups, idle.reason, &IdleGroup::reason);
-        if (group == groups.end())
-            group = groups.insert(group, {idle.reason, 0, {}, idle.pool, false});
-        group->gpus += idle.gpus;
-        group->isMuch = group->isMuch || !used.contains(idle.datacenter);
-        if (group->datacenters.empty() || group->datacenters.back() != idle.datacenter)
-            group->datacenters.push_back(idle.datacenter);
-    }
-    for (IdleGroup &group : groups)
-        group.isMuch = group.isMuch || group.gpus >= kMuch * cluster.gpus();
-    std::ranges::stable_sort(groups, std::greater{}, &IdleGroup::gpus);
-    return groups;
+    constexpr std::size_t kManySpans = 20'000;
+    return evaluation.plan->cluster.datacenters.size() > kManyDatacenters || evaluation.metrics.spans > kManySpans;
+}
+
+std::vector<Fix> idleFixes(const Evaluation &evaluation, const Workload &workload, const IdleGroup &group, FixSearch &search)
+{
+    return IdleFixes(evaluation, workload, group, search).find();
 }
 
 std::optional<Fix> linkFix(const Plan &plan, int datacenter, const Layout &layout, const Catalogue &catalogue)
@@ -275,23 +256,6 @@ std::optional<Fix> linkFix(const Plan &plan, int datacenter, const Layout &layou
         return std::nullopt;
     return fixOf(plan, "Add a link " + datacenters[std::size_t(other)].label() + "\u2013" + datacenters[std::size_t(datacenter)].label(),
                  [&](Plan &p) { p.cluster.wanLinks.push_back(*nearest); });
-}
-
-void addIdleProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue,
-                     FixSearch &search)
-{
-    const auto &datacenters = evaluation.plan->cluster.datacenters;
-    bool hasFixes = false;
-    for (const IdleGroup &group : idleGroups(evaluation.layout, evaluation.plan->cluster)) {
-        const int first = group.datacenters.front();
-        const std::string place = group.datacenters.size() == 1 ? datacenters[std::size_t(first)].label() : std::to_string(group.datacenters.size()) + " datacenters";
-        Problem problem{group.isMuch ? Severity::Warning : Severity::Note, counted(group.gpus, "GPU") + " in " + place + " idle: " + group.reason,
-                        "cluster.datacenters[" + std::to_string(first) + "].pools[" + std::to_string(group.firstPool) + "]", {}};
-        if (group.isMuch && !hasFixes && search.offersFixes() && !(search.isQuick() && isSlow(evaluation)))   // one search: its plans leave little idle anywhere
-            problem.fixes = IdleFixes(evaluation, workload, group, catalogue, search).find();
-        hasFixes = hasFixes || !problem.fixes.empty();
-        problems.push_back(std::move(problem));
-    }
 }
 
 } // namespace trainyard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/fix_search.h"
+#include "core/advice/fix_search.h"
 
 #include "core/cost/task_count.h"
 

@@ -4,7 +4,7 @@
 #include "core/base/words.h"
 #include "core/cluster/alike_pools.h"
 #include "core/cluster/edits.h"
-#include "core/evaluate/alternatives.h"
+#include "core/advice/alternatives.h"
 
 #include <algorithm>
 #include <array>

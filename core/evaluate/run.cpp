@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/evaluate.h"
+#include "core/evaluate/run.h"
 
 #include "core/cost/iteration_costs.h"
 #include "core/cost/placements.h"
+#include "core/cost/task_count.h"
 #include "core/evaluate/confidence.h"
+#include "core/evaluate/feasibility.h"
 #include "core/evaluate/metrics.h"
 #include "core/evaluate/problems.h"
-#include "core/memory/off_gpu.h"
+#include "core/evaluate/run_cache.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/location_book.h"
+#include "core/placement/shard_exchange.h"
 #include "core/plan/validate.h"
 #include "core/prefill/bubble_fill.h"
 #include "core/schedule/chunks.h"
@@ -31,9 +34,14 @@ EvaluationWorkspace::~EvaluationWorkspace() = default;
 EvaluationWorkspace::EvaluationWorkspace(EvaluationWorkspace &&) noexcept = default;
 EvaluationWorkspace &EvaluationWorkspace::operator=(EvaluationWorkspace &&) noexcept = default;
 
-bool Evaluation::feasible() const
+bool SearchWork::take(std::int64_t tasks)
 {
-    return std::none_of(problems.begin(), problems.end(), [](const Problem &p) { return p.severity == Severity::Blocking; });
+    if (tasks > tasksLeft) {
+        isCut = true;
+        return false;
+    }
+    tasksLeft -= tasks;
+    return true;
 }
 
 namespace {
@@ -43,6 +51,7 @@ using Clock = std::chrono::steady_clock;
 /// Placements that are simulated for one answer, and the tasks of all of them together, those of an event loop eight times, which
 /// is what they cost: of a plan with very many tasks the best few by their bounds.
 constexpr int kMostPlacements = 32;
+constexpr int kMostPlacementsToFit = 4;   // of either way across: those of the least bounds
 constexpr std::size_t kMostTasksInAll = 300'000;
 
 double millisecondsSince(Clock::time_point start)
@@ -55,30 +64,100 @@ struct Candidate {                 // one placement, run through cost, schedule 
     Costs costs;
     Timeline timeline;
     LiveMemory live;
-    std::vector<StageMemory> memory;
-    bool canRun = true;            // its shape, GPUs and the nodes' main memory allow it
+    Judged judged;
 };
 
 /// A placement that can run beats one that cannot; then the shorter iteration wins.
 bool isBetter(const Candidate &a, const Candidate &b)
 {
-    return a.canRun != b.canRun ? a.canRun : a.timeline.duration < b.timeline.duration;
+    const bool canRun = a.judged.feasibility.all(), other = b.judged.feasibility.all();
+    return canRun != other ? canRun : a.timeline.duration < b.timeline.duration;
 }
 
-bool fits(const Workload &workload, const std::vector<StageMemory> &memory)
-{
-    return std::ranges::all_of(memory, &StageMemory::fits) && std::ranges::all_of(hostMemory(workload, memory), &HostMemory::fits);
-}
-
-class Evaluating {
+class Running {
 public:
-    Evaluating(Workload workload, std::optional<BubbleService> service, const Catalogue &catalogue, EvaluationWorkspace::State &state,
-               std::stop_token stop, EvaluateOptions options)
-        : m_workload(std::move(workload)), m_service(std::move(service)), m_catalogue(catalogue), m_state(state), m_stop(std::move(stop)), m_options(options), m_search(catalogue, options.offerFixes, m_stop, options.onlyQuickFixes)
+    Running(Workload workload, std::optional<BubbleService> service, Depth depth, const RunContext &context)
+        : m_workload(std::move(workload)), m_service(std::move(service)), m_depth(depth), m_context(context), m_stop(context.stop), m_state(context.workspace.state())
     {
     }
 
     ExpectedAll<EvaluationPtr> run(Clock::time_point started)
+    {
+        auto evaluation = m_depth == Depth::Fit ? fitted() : evaluated();
+        if (!evaluation)
+            return std::unexpected(std::move(evaluation.error()));
+        if (m_stop.stop_requested())
+            return std::unexpected(Errors{{ErrorCode::Cancelled, {}, "the evaluation was stopped", {}}});
+        if (m_depth == Depth::Everything && m_context.fixes)
+            m_context.fixes->addFixes(*evaluation, &m_workload, m_context);
+        evaluation->metrics.evaluateMs = millisecondsSince(started);
+        return std::make_shared<const Evaluation>(std::move(*evaluation));
+    }
+
+private:
+    [[nodiscard]] Evaluation begun() const
+    {
+        Evaluation evaluation;
+        evaluation.plan = m_workload.plan;
+        evaluation.model = m_workload.model;
+        return evaluation;
+    }
+
+    /// Of the placement that fits, or else of the one that comes nearest.
+    ExpectedAll<Evaluation> fitted()
+    {
+        std::optional<Judged> best;
+        Evaluation evaluation = begun();
+        evaluation.feasibility.isSharded = !refusesSharding(*m_workload.plan, m_workload.stack);
+        if (!evaluation.feasibility.isSharded)
+            return evaluation;
+        for (PlacedLayout &placement : placements(m_workload, kMostPlacementsToFit).found) {
+            if (m_stop.stop_requested())
+                break;
+            m_workload.layout = std::move(placement.layout);
+            if (!hasRunnableShape(m_workload) || (m_context.work && !m_context.work->take(simulatedTasks(m_workload))))
+                continue;
+            auto costs = cost(m_workload, m_stop);
+            if (!costs)
+                continue;
+            auto other = judgedWithoutTime(*costs);
+            if (other && (!best || other->need() < best->need())) {
+                best = std::move(other);
+                evaluation.layout = m_workload.layout;
+            }
+            if (best && best->feasibility.all())
+                break;
+        }
+        if (best)
+            addJudged(evaluation, std::move(*best));
+        else
+            evaluation.feasibility.isPlaced = false;
+        return evaluation;
+    }
+
+    std::optional<Judged> judgedWithoutTime(Costs &costs)
+    {
+        std::optional<Timeline> ran;
+        if (!costs.offload.empty()) {   // how much is away at the peak only the timeline knows
+            const auto graph = buildPipelineGraph(costs.iteration);
+            auto timeline = graph ? simulated(*graph) : Expected<Timeline>(std::unexpected(graph.error()));
+            if (!timeline)
+                return {};
+            recordExecutedOrder(costs.iteration, *timeline);
+            ran = std::move(*timeline);
+        }
+        const Timeline *timeline = ran ? &*ran : nullptr;
+        LiveMemory live = liveMemory(costs, timeline, false);
+        return judge(m_workload, stageMemory(m_workload, costs, live, timeline));
+    }
+
+    static void addJudged(Evaluation &evaluation, Judged judged)
+    {
+        evaluation.feasibility = judged.feasibility;
+        addMemoryMetrics(evaluation.metrics, std::move(judged.stages), judged.nodes);
+    }
+
+    ExpectedAll<Evaluation> evaluated()
     {
         Placements open = placements(m_workload);
         std::optional<Candidate> best;
@@ -88,7 +167,7 @@ public:
         m_state.graphs.resize(std::min(open.found.size(), std::size_t(kMostPlacements)));
         std::size_t simulated = 0, tasks = 0;
         for (PlacedLayout &placement : open.found) {
-            if (best && best->canRun && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
+            if (best && best->judged.feasibility.all() && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
                 break;
             if (simulated == kMostPlacements || (best && tasks > kMostTasksInAll))
                 break;
@@ -105,7 +184,7 @@ public:
                     continue;
                 }
                 if (std::ranges::find(failed, candidate.error()) == failed.end()) {   // several placements may fail alike
-                    failures.push_back(scheduleProblem(m_workload, candidate.error(), m_search));
+                    failures.push_back(scheduleProblem(candidate.error()));
                     failed.push_back(candidate.error());
                 }
                 unplaced = m_workload.layout;
@@ -115,20 +194,16 @@ public:
         }
         if (!best && !tooLong.empty())
             return std::unexpected(std::move(tooLong));
-        Evaluation evaluation;
-        evaluation.plan = m_workload.plan;
-        evaluation.model = m_workload.model;
+        Evaluation evaluation = begun();
         if (best)
             fill(evaluation, std::move(*best));
         else
             fillWithoutTime(evaluation, std::move(unplaced), std::move(failures));
-        if (m_stop.stop_requested())
-            return std::unexpected(Errors{{ErrorCode::Cancelled, {}, "the evaluation was stopped", {}}});
-        evaluation.metrics.evaluateMs = millisecondsSince(started);
-        return std::make_shared<const Evaluation>(std::move(evaluation));
+        return evaluation;
     }
 
-private:
+    [[nodiscard]] bool keepsSpans() const { return m_depth >= Depth::Spans; }
+
     Expected<Timeline> simulated(const TaskGraph &graph)
     {
         const auto started = Clock::now();
@@ -159,10 +234,9 @@ private:
         if (!timeline)
             return std::unexpected(timeline.error());
         recordExecutedOrder(costs->iteration, *timeline);
-        LiveMemory live = liveMemory(*costs, &*timeline, m_options.keepTimeline);
-        std::vector<StageMemory> memory = stageMemory(m_workload, *costs, live, &*timeline);
-        const bool canRun = hasRunnableShape(m_workload) && fits(m_workload, memory);
-        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(live), std::move(memory), canRun};
+        LiveMemory live = liveMemory(*costs, &*timeline, keepsSpans());
+        Judged judged = judge(m_workload, stageMemory(m_workload, *costs, live, &*timeline));
+        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(live), std::move(judged)};
     }
 
     void fill(Evaluation &evaluation, Candidate candidate)
@@ -170,19 +244,19 @@ private:
         m_workload.layout = std::move(candidate.layout);
         Metrics &metrics = evaluation.metrics;
         addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
-        addCostMetrics(metrics, m_workload, m_catalogue);
-        addConfidence(metrics, m_workload, m_catalogue);
+        addCostMetrics(metrics, m_workload, m_context.catalogue);
+        addConfidence(metrics, m_workload, m_context.catalogue);
         addOffloadMetrics(metrics, m_workload, candidate.costs, candidate.live);
-        if (m_options.keepTimeline)
+        if (keepsSpans())
             addMemoryCurves(evaluation, candidate);
-        addMemoryMetrics(metrics, std::move(candidate.memory));
+        addJudged(evaluation, std::move(candidate.judged));
         addOffloadedSteps(evaluation, candidate.costs);
         if (m_service)
             fillBubbles(metrics, candidate.timeline, m_workload, *m_service, m_stop);
         metrics.simulateMs = m_simulateMs;
         evaluation.layout = m_workload.layout;
-        evaluation.problems = findProblems(evaluation, m_workload, m_catalogue, m_search);
-        if (m_options.keepTimeline)
+        evaluation.problems = findProblems(evaluation, m_workload, m_context.catalogue);
+        if (keepsSpans())
             evaluation.timeline = std::move(candidate.timeline);
     }
 
@@ -206,20 +280,20 @@ private:
 
     void fillWithoutTime(Evaluation &evaluation, Layout layout, std::vector<Problem> failures)
     {
+        evaluation.feasibility.isPlaced = false;
         evaluation.problems = std::move(failures);
         if (evaluation.problems.empty())
-            evaluation.problems.push_back(unplacedProblem(m_workload, layout, m_search));
+            evaluation.problems.push_back(unplacedProblem(*m_workload.plan, layout));
         evaluation.metrics.gpusTotal = layout.gpusTotal;
         evaluation.layout = std::move(layout);
     }
 
     Workload m_workload;
     std::optional<BubbleService> m_service;
-    const Catalogue &m_catalogue;
+    Depth m_depth;
+    const RunContext &m_context;
+    const std::stop_token &m_stop;
     EvaluationWorkspace::State &m_state;
-    std::stop_token m_stop;
-    EvaluateOptions m_options;
-    FixSearch m_search;
     double m_simulateMs = 0;
 };
 
@@ -232,37 +306,49 @@ std::optional<ModelSpec> modelWithTooFewLayers(const Plan &plan, const Errors &e
     return model && model->layers < degreesOf(plan).pipeline * degreesOf(plan).chunks ? std::optional(std::move(*model)) : std::nullopt;
 }
 
-} // namespace
-
-ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop,
-                                    EvaluateOptions options)
+ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const RunContext &context)
 {
     const auto started = Clock::now();
+    Evaluation evaluation;
+    evaluation.plan = plan;
+    evaluation.metrics.gpusTotal = evaluation.layout.gpusTotal = plan->cluster.gpus();
     if (!plan->jobs.empty() && plan->workload.globalBatch == 0) {   // nothing but jobs: there is no iteration to evaluate
-        Evaluation evaluation;
-        evaluation.plan = plan;
-        evaluation.metrics.gpusTotal = plan->cluster.gpus();
+        evaluation.feasibility.isModelled = false;
         evaluation.problems.push_back({Severity::Blocking, "Several models on shared GPUs are not modelled in this version", "jobs", {}});
         return std::make_shared<const Evaluation>(std::move(evaluation));
     }
-    auto workload = resolve(plan, catalogue);
+    auto workload = resolve(plan, context.catalogue);
     if (!workload) {
-        if (auto model = modelWithTooFewLayers(*plan, workload.error(), catalogue)) {
-            FixSearch search(catalogue, options.offerFixes, stop);
-            Evaluation evaluation;
-            evaluation.plan = plan;
-            evaluation.metrics.gpusTotal = evaluation.layout.gpusTotal = plan->cluster.gpus();
-            evaluation.problems.push_back(tooManyStagesProblem(*plan, *model, search));
-            evaluation.layout.unplaced = evaluation.problems.front().text;
-            evaluation.model = std::move(*model);
-            return std::make_shared<const Evaluation>(std::move(evaluation));
-        }
-        return std::unexpected(std::move(workload.error()));
+        auto model = modelWithTooFewLayers(*plan, workload.error(), context.catalogue);
+        if (!model)
+            return std::unexpected(std::move(workload.error()));
+        evaluation.feasibility.isPlaced = false;
+        evaluation.problems.push_back(tooManyStagesProblem(*plan, *model));
+        evaluation.layout.unplaced = evaluation.problems.front().text;
+        evaluation.model = std::move(*model);
+        if (depth == Depth::Everything && context.fixes)
+            context.fixes->addFixes(evaluation, nullptr, context);
+        return std::make_shared<const Evaluation>(std::move(evaluation));
     }
-    auto service = resolveBubbleService(*workload->plan, catalogue);
+    auto service = resolveBubbleService(*workload->plan, context.catalogue);
     if (!service)
         return std::unexpected(std::move(service.error()));
-    return Evaluating(std::move(*workload), std::move(*service), catalogue, workspace.state(), std::move(stop), options).run(started);
+    return Running(std::move(*workload), std::move(*service), depth, context).run(started);
+}
+
+} // namespace
+
+ExpectedAll<EvaluationPtr> run(PlanPtr plan, Depth depth, const RunContext &context)
+{
+    // A model that is read from a file may be another one by the next time.
+    RunCache *const cache = context.cache && context.catalogue.model(plan->workload.model) ? context.cache : nullptr;
+    if (cache)
+        if (EvaluationPtr known = cache->find(*plan, depth, context.fixes))
+            return known;
+    auto evaluation = runUncached(plan, depth, context);
+    if (cache && evaluation && !context.work)
+        cache->keep(depth, context.fixes, *evaluation);
+    return evaluation;
 }
 
 } // namespace trainyard

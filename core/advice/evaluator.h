@@ -5,7 +5,7 @@
 // Results come through the callback, on the worker thread, with the generation of their request.
 
 #include "core/base/newest_worker.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 
 #include <atomic>
 #include <functional>

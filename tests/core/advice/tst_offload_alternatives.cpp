@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/alternatives.h"
+#include "core/advice/alternatives.h"
 
 #include <QTest>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/rok.h"
+#include "core/advice/rok.h"
 
 #include "core/memory/off_gpu.h"
 
@@ -104,7 +104,7 @@ RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWor
     RokCurve curve;
     for (int way = 0; way < kActivationWays; ++way)
         for (RokPoint &point : rokPlans(plan, ActivationWay(way))) {
-            const auto evaluation = evaluate(point.plan, catalogue, workspace, stop, {.keepTimeline = false, .offerFixes = false});
+            const auto evaluation = run(point.plan, Depth::Score, {catalogue, workspace, stop});
             if (stop.stop_requested()) {
                 curve.isStopped = true;
                 return curve;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a plan is told about GPUs that hold no stage and about stages that have no layer: the true reason, and fixes that were
 // evaluated.
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/report/because.h"
 
 #include <QTest>
@@ -153,7 +153,7 @@ private slots:
     void aDragIsNotSearchedForFixes()
     {
         EvaluationWorkspace workspace;
-        const auto evaluation = evaluate(std::make_shared<const Plan>(twoSites()), builtinCatalogue(), workspace, {}, {.offerFixes = false});
+        const auto evaluation = evaluate(std::make_shared<const Plan>(twoSites()), builtinCatalogue(), workspace, {}, Depth::Spans);
         QVERIFY(evaluation);
         QVERIFY(idleProblem(**evaluation));
         QVERIFY(idleProblem(**evaluation)->fixes.empty());
@@ -166,15 +166,15 @@ private slots:
             plan.cluster.datacenters.push_back(site("dc-" + std::to_string(d), 1));
         EvaluationWorkspace workspace;
         const auto shared = std::make_shared<const Plan>(plan);
-        const auto quick = evaluate(shared, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .onlyQuickFixes = true});
-        const auto whole = evaluate(shared, builtinCatalogue(), workspace, {}, {.keepTimeline = false});
+        const auto quick = run(shared, Depth::Everything, {.catalogue = builtinCatalogue(), .workspace = workspace, .fixes = &quickFixes()});
+        const auto whole = evaluate(shared, builtinCatalogue(), workspace, {}, Depth::Everything);
         QVERIFY(quick && whole && idleProblem(**quick) && idleProblem(**whole));
         QCOMPARE(idleProblem(**quick)->text, idleProblem(**whole)->text);
         QVERIFY(idleProblem(**quick)->fixes.empty());
         QVERIFY(!idleProblem(**whole)->fixes.empty());
         verifyFixes(**whole, *idleProblem(**whole));
         // Two datacenters are placed within a frame.
-        const auto small = evaluate(std::make_shared<const Plan>(twoSites()), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .onlyQuickFixes = true});
+        const auto small = run(std::make_shared<const Plan>(twoSites()), Depth::Everything, {.catalogue = builtinCatalogue(), .workspace = workspace, .fixes = &quickFixes()});
         QVERIFY(small && !idleProblem(**small)->fixes.empty());
     }
 

@@ -14,21 +14,14 @@ inline constexpr std::int64_t kMostFixTasks = 4'000'000;
 
 class FixSearch {
 public:
-    FixSearch(const Catalogue &catalogue, bool offersFixes, std::stop_token stop, bool isQuick = false)
-        : m_footprints(catalogue, kMostFixTasks, std::move(stop)), m_offersFixes(offersFixes), m_isQuick(isQuick)
-    {
-    }
+    FixSearch(const Catalogue &catalogue, std::stop_token stop) : m_footprints(catalogue, kMostFixTasks, std::move(stop)) {}
 
-    [[nodiscard]] bool offersFixes() const { return m_offersFixes; }
-    /// An edit waits for the answer.
-    [[nodiscard]] bool isQuick() const { return m_isQuick; }
     [[nodiscard]] Footprints &footprints() { return m_footprints; }
     /// What follows a problem's sentence where plans were left out; empty else.
     [[nodiscard]] std::string whatWasLeftOut() const;
 
 private:
     Footprints m_footprints;
-    bool m_offersFixes, m_isQuick;
 };
 
 } // namespace trainyard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/alternatives_internal.h"
+#include "core/advice/alternatives_internal.h"
 #include "core/memory/off_gpu.h"
 #include "core/placement/degrees.h"
 #include "core/plan/plan_io.h"
