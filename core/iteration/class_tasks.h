@@ -3,7 +3,7 @@
 // What the contributors of one class of pipelines know of each other's tasks: which task makes which result, and where each
 // operation lies on its device. Internal to core/iteration.
 
-#include "core/iteration/pipeline_graph.h"
+#include "core/iteration/device_moves.h"
 #include "core/timeline/graph_builder.h"
 
 #include <memory>
@@ -19,9 +19,6 @@ struct StageOfChain {
     bool begins = false, ends = false;   // the first and the last of its chain
     bool crosses = false;          // its boundary to the next lies between two devices
 };
-
-/// The tasks of an operation; of a pair's forward the one that it shares.
-struct PlacedOp { const Op *op; std::size_t slot; TaskId task, last; bool isCut; };
 
 struct ClassTasks {
     ClassTasks(const IterationCosts &costs, int index);

@@ -35,7 +35,7 @@ Expected<void> checkSizes(const IterationCosts &costs)
             || (!pipeline.pairs.empty() && pipeline.pairs.size() != stages * static_cast<std::size_t>(program.shape.chunks)))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "costs that do not fit the program's shape", ""});
         if (const OffloadTimes &offload = pipeline.offload; !offload.isEmpty()
-            && (offload.ops.size() != stages || offload.paths.size() != pipeline.syncAndStep.size()))
+            && (offload.ops.size() != stages || offload.paths.size() != pipeline.syncAndStep.size() || offload.ahead.size() != offload.paths.size()))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "offloading that does not fit the program", ""});
         if (const StateTimes &states = pipeline.states; (!states.moves.empty() && states.moves.size() != stages)
             || (!states.steps.empty() && states.steps.size() != pipeline.syncAndStep.size()))
