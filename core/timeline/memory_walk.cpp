@@ -26,25 +26,19 @@ void step(std::vector<MemoryStep> &curve, Nanoseconds time, double bytes)
         curve.push_back({time, whole});
 }
 
-OffloadUse useOf(const Timeline &timeline, int pipelineClass, int stage)
+/// Of a store, whose bytes are outside when it ends, or a load, whose bytes leave there when it starts.
+void addMove(OffloadUse &use, const Timeline &timeline, std::uint32_t span)
 {
-    OffloadUse use;
-    for (const Track &track : timeline.tracks) {
-        if (track.pipelineClass != pipelineClass || track.stage != stage || (track.stream != Stream::Store && track.stream != Stream::Load))
-            continue;
-        for (std::uint32_t span = track.first; span < track.last; ++span) {
-            const double bytes = timeline.classOf(span).bytes, moved = timeline.bytesMoved(span);
-            if (track.stream == Stream::Load) {
-                use.read += moved;
-                continue;
-            }
-            use.written += moved;
-            use.dropped += bytes - moved;
-            if (!timeline.isVoid.empty() && timeline.isVoid[span] != 0)
-                use.forwarded += moved;
-        }
-    }
-    return use;
+    const TaskClass &move = timeline.classOf(span);
+    if (move.memory.atStart.away < 0)
+        use.read += timeline.bytesMoved(span);
+    if (move.memory.atEnd.away <= 0)
+        return;
+    const double moved = timeline.bytesMoved(span);
+    use.written += moved;
+    use.dropped += move.bytes - moved;
+    if (!timeline.isVoid.empty() && timeline.isVoid[span] != 0)
+        use.forwarded += moved;
 }
 
 /// Of a stage that has nothing but its operations: nothing leaves, and there is nothing to put in order. Plain variables: long
@@ -135,6 +129,8 @@ LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage
     rows.each([&](std::uint32_t span, bool ends) {
         const MemoryChange &change = effectOf(timeline, span).memory;
         ends ? sum.end(change) : sum.start(change);
+        if (ends)
+            addMove(result.use, timeline, span);
         if (keepsCurves) {
             const Nanoseconds time = ends ? timeline.end[span] : timeline.start[span];
             step(result.gpu, time, sum.gpu());
@@ -142,7 +138,6 @@ LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage
         }
         return true;
     });
-    result.use = useOf(timeline, pipelineClass, stage);
     return result;
 }
 
