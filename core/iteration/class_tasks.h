@@ -6,9 +6,6 @@
 #include "core/iteration/device_moves.h"
 #include "core/timeline/graph_builder.h"
 
-#include <memory>
-#include <span>
-
 namespace trainyard {
 
 using TaskId = GraphBuilder::Id;
@@ -52,13 +49,6 @@ struct ClassTasks {
     /// Whether operations lie on their device in the order of the program.
     [[nodiscard]] bool isStrict() const { return program.rule == OrderRule::Strict; }
 };
-
-/// Makes the part of a system in the graph of one class of pipelines.
-using PartOf = std::unique_ptr<Contributor> (*)(ClassTasks &tasks);
-
-/// As without `more`, and in each class the parts of further systems, after those that every iteration has.
-[[nodiscard]] Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<const PartOf> more);
-[[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more);
 
 [[nodiscard]] inline Error scheduleError(std::string what)
 {

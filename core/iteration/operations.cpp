@@ -34,7 +34,7 @@ void Operations::shape(Fingerprint &print) const
 {
     const Program &program = m_.program;
     print.add(static_cast<std::uint64_t>(program.shape.chunks) << 32 | static_cast<std::uint64_t>(program.rule) << 8 | static_cast<std::uint64_t>(program.placement));
-    if (program.rule == OrderRule::WorkConserving)   // limits are the resources', not the order's
+    if (program.rule != OrderRule::Strict)   // limits are the resources', not the order's
         for (const int limit : program.shape.inFlightLimit)
             print.add(static_cast<std::uint64_t>(limit));
     print.add(program.order.size() << 2 | (m_.pipeline.memory.empty() ? 1u : 0u) | (m_.costs.isRecomputing ? 2u : 0u));

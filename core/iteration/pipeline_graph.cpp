@@ -131,11 +131,6 @@ private:
 
 } // namespace
 
-Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs)
-{
-    return buildPipelineGraph(costs, {});
-}
-
 Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<const PartOf> more)
 {
     if (const auto checked = checkSizes(costs); !checked)
@@ -143,11 +138,6 @@ Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<co
     if (const auto checked = checkOps(costs); !checked)
         return std::unexpected(checked.error());
     return Iteration(costs, more).build();
-}
-
-bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs)
-{
-    return updatePipelineGraph(graph, costs, {});
 }
 
 bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more)
