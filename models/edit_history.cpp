@@ -7,6 +7,7 @@
 #include "models/text/format.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace trainyard {
 
@@ -25,10 +26,7 @@ PlanFigures figuresOf(const Evaluation &evaluation)
 }
 
 EditHistory::EditHistory(PlanDocument &document, const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_document(document), m_catalogue(catalogue),
-      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
-          catchUp(plan, workspace, stop, deliver);
-      })
+    : QObject(parent), m_document(document), m_catalogue(catalogue), m_worker(std::bind_front(&EditHistory::catchUp, this))
 {
     connect(&document.undoStack(), &QUndoStack::indexChanged, this, &EditHistory::list);
     connect(&document, &PlanDocument::replaced, this, [this] {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/memory_advice.h"
 
+#include <functional>
+
 namespace trainyard {
 
 namespace {
@@ -25,10 +27,7 @@ RankedPart asPart(const Purchase &purchase, const Plan &plan)
 } // namespace
 
 MemoryAdviser::MemoryAdviser(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue),
-      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
-          advise(plan, workspace, stop, deliver);
-      })
+    : QObject(parent), m_catalogue(catalogue), m_worker(std::bind_front(&MemoryAdviser::advise, this))
 {
 }
 

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace trainyard {
 
 RokSearch::RokSearch(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue),
-      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
-          search(plan, workspace, stop, deliver);
-      })
+    : QObject(parent), m_catalogue(catalogue), m_worker(std::bind_front(&RokSearch::search, this))
 {
 }
 
