@@ -167,7 +167,7 @@ void LanePainter::paintStrip(QImage &image, const TimelineState &state, std::uin
     }
 }
 
-/// A wait is hatched, and says how long it is; work keeps its number.
+/// Bars in the colours of their kind keep their number; pieces of a part say how long they are, and waits are hatched.
 void LanePainter::paintMarks(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
 {
     const TimeFocus &focus = *state.focus;
@@ -180,11 +180,11 @@ void LanePainter::paintMarks(QImage &image, const TimelineState &state, const Tr
         const QRect bar(lane.left + pixels.left, lane.top, pixels.width() - 1, all.height());
         const FocusMark &mark = focus.marks[i];
         const QRgb fill = m_mixer.fillOf(mark), ink = inkOn(QColor(fill)).rgb();
-        if (!mark.isWait) {
+        if (!focus.partOf(i)) {
             paintLabel(image, state, mark.span, bar & all, std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
             continue;
         }
-        paintPattern(image, bar, bar & all, FillPattern::Hatch, fill, ink);
+        paintPattern(image, bar, bar & all, mark.isWait ? FillPattern::Hatch : FillPattern::Plain, fill, ink);
         const QString length = formatSeconds(double(focus.timeline.end[i] - focus.timeline.start[i]) * 1e-9);
         QRect plate(0, 0, m_labels.width(length) + 2 * kLabelPad, all.height());
         if (all.height() < kLabelHeight * image.devicePixelRatio() || (bar & all).width() < plate.width() + 4 * kLabelPad)

@@ -27,9 +27,9 @@ SpanCard::SpanCard(QWidget *parent)
     hide();
 }
 
-void SpanCard::setContent(WorkKind kind, const QString &title, const QStringList &facts)
+void SpanCard::setContent(const QColor &stripe, const QString &title, const QStringList &facts)
 {
-    m_kind = kind;
+    m_stripe = stripe;
     m_title = title;
     m_facts = facts;
     m_parts.clear();
@@ -92,7 +92,7 @@ void SpanCard::paintEvent(QPaintEvent *)
     painter.setBrush(t.panelRaised);
     painter.drawRoundedRect(box, Theme::kRadius, Theme::kRadius);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(t.work(m_kind));
+    painter.setBrush(m_stripe);
     painter.drawRoundedRect(QRectF(box.left() + 5, box.top() + 7, kStripe - 1, box.height() - 14), 1.5, 1.5);
     QRect line(kPadX + kStripe, kPadY, width() - 2 * kPadX - kStripe + 2, QFontMetrics(titleFont()).height());
     painter.setFont(titleFont());

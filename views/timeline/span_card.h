@@ -14,7 +14,7 @@ class SpanCard : public QWidget {
 public:
     explicit SpanCard(QWidget *parent);
 
-    void setContent(WorkKind kind, const QString &title, const QStringList &facts);
+    void setContent(const QColor &stripe, const QString &title, const QStringList &facts);
     /// Below the facts: what the span consists of, and which of it the pointer is on.
     void setParts(const std::vector<PartLine> &parts, std::size_t pointed);
     [[nodiscard]] QString text() const;      // as it is read, a line each
@@ -28,7 +28,7 @@ private:
     [[nodiscard]] QSize contentSize() const;
     void paintParts(QPainter &painter, QRect line) const;
 
-    WorkKind m_kind = WorkKind::Forward;
+    QColor m_stripe;
     QString m_title;
     QStringList m_facts;
     std::vector<PartLine> m_parts;

@@ -2,6 +2,7 @@
 // What TimelineView does where the pointer is, and what it says about the span that was chosen.
 #include "core/timeline/analysis.h"
 #include "views/theme/part_colors.h"
+#include "views/theme/theme.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/chart_canvas.h"
 #include "views/timeline/overlay_painter.h"
@@ -59,7 +60,7 @@ void TimelineView::hover(std::uint32_t span, QPoint point)
         m_canvas->update(hoverRect(m_state, geometry, span));
         if (span != kNoSpan) {
             const Evaluation &evaluation = *m_state.evaluation;
-            m_card->setContent(evaluation.timeline.kind[span], spanTitle(evaluation, span), spanFacts(evaluation, span, isCritical(span)));
+            m_card->setContent(theme().work(evaluation.timeline.kind[span]), spanTitle(evaluation, span), spanFacts(evaluation, span, isCritical(span)));
         }
     }
     const std::uint32_t wait = span == kNoSpan ? waitUnder(m_state, m_canvas->geometry(), point) : kNoSpan;
@@ -85,7 +86,7 @@ void TimelineView::showWait(std::uint32_t mark, QPoint point)
     const TimeFocus &focus = *m_state.focus;
     const BreakdownPart part = focus.partOf(mark);
     const Track &track = m_state.timeline()->tracks[focus.trackOf(mark)];
-    m_card->setContent(WorkKind::Overhead, tr("Waiting · %1 · stage %2").arg(partName(part)).arg(track.stage + 1),
+    m_card->setContent(focusColors()[focus.marks[mark].paint], tr("Waiting · %1 · stage %2").arg(partName(part)).arg(track.stage + 1),
                        waitFacts(*m_state.evaluation, focus.marks[mark].span, focus.timeline.start[mark], focus.timeline.end[mark], part != &Breakdown::bubble));
     m_card->showNear(m_canvas->mapTo(this, point));
 }
