@@ -6,21 +6,26 @@
 #include "core/workload/model_math.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
 namespace {
 
 /// Communication inside the operations of one stage over the iteration, taken out of its compute spans.
+/// `count`: one of each class, all 0 before and after.
 ExposedSeconds insideOperations(const Timeline &timeline, const Track &track, std::vector<std::uint32_t> &count)
 {
-    count.assign(timeline.classes.size(), 0);
+    std::uint32_t *const times = count.data();
+    const std::uint32_t *const taskClass = timeline.taskClass.data();
+    std::vector<std::uint32_t> seen;
     for (std::uint32_t span = track.first; span < track.last; ++span)
-        ++count[timeline.taskClass[span]];
+        if (times[taskClass[span]]++ == 0)
+            seen.push_back(taskClass[span]);
+    std::ranges::sort(seen);
     ExposedSeconds sum;
-    for (std::size_t c = 0; c < count.size(); ++c)
-        if (count[c] > 0)
-            sum += timeline.classes[c].exposed * count[c];
+    for (const std::uint32_t c : seen)
+        sum += timeline.classes[c].exposed * std::exchange(times[c], 0);
     return sum;
 }
 
@@ -37,7 +42,7 @@ std::vector<StageSeconds> secondsOfStages(const Timeline &timeline)
 {
     const std::vector<StageTime> times = stageTimes(timeline);
     std::vector<StageSeconds> stages;
-    std::vector<std::uint32_t> count;
+    std::vector<std::uint32_t> count(timeline.classes.size());
     std::size_t next = 0;
     for (const Track &track : timeline.tracks) {
         if (track.stream != Stream::Compute)
