@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/metrics.h"
 
+#include "core/evaluate/breakdown_pieces.h"
 #include "core/ladder/recompute.h"
-#include "core/timeline/analysis.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -51,45 +51,18 @@ std::vector<StageSeconds> secondsOfStages(const Timeline &timeline)
         const ExposedSeconds inside = insideOperations(timeline, track, count);
         StageSeconds stage{track.pipelineClass, {}};
         Breakdown &b = stage.spent;
-        b.tensorParallel = inside.tensor;
-        b.contextParallel = inside.context;
-        b.expertParallel = inside.expert;
-        b.compute = toSeconds(time.compute).value - inside.total();
-        b.bubble = toSeconds(time.bubble).value;
-        b.wan = toSeconds(time.wan).value;
-        b.pipeline = toSeconds(time.pipeline).value;
+        for (const UsePart &of : kUseParts)
+            b.*of.part = toSeconds(time.*of.time).value;
+        for (const InsidePart &of : kInsideParts)
+            b.*of.part += inside.*of.seconds;
+        b.compute -= inside.total();
         b.dataParallelInSpans = inside.data;
-        b.dataParallel = toSeconds(time.reduce).value + inside.data;
         b.offloadStallInSpans = inside.copies;
-        b.offloadStall = toSeconds(time.offload).value + inside.copies;
-        b.optimizer = toSeconds(time.optimizer).value;
-        b.overhead = toSeconds(time.overhead).value;
         stage.stage = track.stage;
         stage.computeShare = time.compute > 0 ? b.compute / toSeconds(time.compute).value : 1;
         stages.push_back(stage);
     }
     return stages;
-}
-
-/// The class whose last backward ends last: the one that the others wait for.
-int slowestClass(const Timeline &timeline)
-{
-    int slowest = 0;
-    Nanoseconds latest = -1;
-    for (const Track &track : timeline.tracks) {
-        if (track.stream != Stream::Compute)
-            continue;
-        for (std::uint32_t span = track.last; span-- > track.first;) {
-            if (!isTrainingCompute(timeline.kind[span]))
-                continue;
-            if (timeline.end[span] > latest) {
-                latest = timeline.end[span];
-                slowest = track.pipelineClass;
-            }
-            break;
-        }
-    }
-    return slowest;
 }
 
 Breakdown meanOf(const std::vector<StageSeconds> &stages, int pipelineClass)
