@@ -2,6 +2,7 @@
 #include "core/cost/state_rows.h"
 
 #include "core/ladder/step_rows.h"
+#include "core/placement/stage_source.h"
 
 #include <algorithm>
 
@@ -87,7 +88,7 @@ StepRows behindGradients(StepRows step, Seconds lateWrites)
 
 void addStateRows(const Plan &plan, const std::vector<StageCosts> &stages, PipelineCosts &pipeline)
 {
-    if (plan.profile)
+    if (!stageFacts(plan).hasMemory)
         return;
     const auto moves = [](const ChunkCost &chunk) { return chunk.weightsIn.value > 0 || chunk.gradientsOut.value > 0; };
     if (std::ranges::any_of(stages, [&](const StageCosts &stage) { return std::ranges::any_of(stage.chunks, moves); }))

@@ -7,6 +7,7 @@
 #include "core/evaluate/idle_problems_internal.h"
 #include "core/placement/degrees.h"
 #include "core/placement/location_book.h"
+#include "core/placement/stage_source.h"
 
 #include <algorithm>
 #include <cmath>
@@ -114,7 +115,7 @@ private:
     /// Tensor groups that fill nodes.
     void addTensor()
     {
-        if (m_plan.profile)
+        if (!stageFacts(m_plan).hasLayers)
             return;
         const int now = degreesOf(m_plan).tensor;
         for (int tensor = now / 2; tensor >= 1; tensor /= 2) {
@@ -133,7 +134,7 @@ private:
     /// Numbers of stages that share the layers evenly, nearest to the present one first.
     void addPipelines()
     {
-        if (m_plan.profile || !m_plan.placement.stages.empty())
+        if (!stageFacts(m_plan).hasLayers || !m_plan.placement.stages.empty())
             return;
         const int now = degreesOf(m_plan).pipeline;
         std::vector<int> stages;
@@ -153,7 +154,7 @@ private:
 
     void addMicroBatch()
     {
-        if (!m_plan.profile && m_plan.workload.microBatch > 1 && m_evaluation.layout.data >= totalMicroBatches(m_plan))
+        if (stageFacts(m_plan).hasLayers && m_plan.workload.microBatch > 1 && m_evaluation.layout.data >= totalMicroBatches(m_plan))
             add("Micro-batch " + std::to_string(m_plan.workload.microBatch / 2), [](Plan &p) { p.workload.microBatch /= 2; });
     }
 

@@ -85,7 +85,7 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
     const MemoryStrategy &memory = workload.plan->memory;
     const bool usesDrives = (memory.activationOffload == ActivationOffload::Ssd && !offloaded.empty()) || memory.optimizerOffload == OptimizerOffload::Ssd
         || memory.parameterOffload == ParameterOffload::Ssd;
-    if ((offloaded.empty() && !usesDrives) || workload.plan->profile || !metrics.iterationTime)
+    if ((offloaded.empty() && !usesDrives) || !workload.source.hasMemory || !metrics.iterationTime)
         return;
     OffloadMetrics result;
     double highest = 0;

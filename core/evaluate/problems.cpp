@@ -13,9 +13,10 @@
 #include "core/placement/location_book.h"
 #include "core/placement/ranks.h"
 #include "core/placement/shard_exchange.h"
+#include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +44,7 @@ void addStandIns(std::vector<Problem> &problems, const Workload &workload)
     for (const GpuRun &run : workload.layout.runs) {
         const GpuSpec &gpu = workload.gpu({run.datacenter, run.pool});
         const Precision used = gpu.computePrecision(asked);
-        if (used == asked || workload.plan->profile || std::ranges::find(named, &gpu) != named.end())
+        if (used == asked || !workload.source.hasLayers || std::ranges::find(named, &gpu) != named.end())
             continue;
         named.push_back(&gpu);
         problems.push_back({Severity::Note, (gpu.name.empty() ? gpu.id : gpu.name) + " has no " + toString(asked) + " units: the numbers are for "
@@ -138,7 +139,7 @@ void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &eval
 {
     const Levels levels = tensorLevels(workload);
     const Metrics &metrics = evaluation.metrics;
-    if (levels.together >= levels.ranks || workload.plan->profile || !metrics.breakdown)
+    if (levels.together >= levels.ranks || workload.source.includesFabric || !metrics.breakdown)
         return;
     const auto share = std::llround(100 * metrics.breakdown->tensorParallel / *metrics.iterationTime);
     Problem problem{Severity::Warning,
@@ -157,7 +158,7 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
 {
     const Plan &plan = *evaluation.plan;
     const Degrees p = degreesOf(plan);
-    if (plan.profile || p.pipeline == 1 || p.zeroStage < 2)
+    if (!stageFacts(plan).hasMemory || p.pipeline == 1 || p.zeroStage < 2)
         return;
     const std::string name = stack.name.empty() ? stack.id : stack.name, zero = "ZeRO-" + std::to_string(p.zeroStage);
     const Fix lower = fixOf(plan, "ZeRO-1", [](Plan &next) { next.parallelism.zeroStage = 1; });
@@ -170,24 +171,17 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
     if (shardExchange(plan, stack) == ShardExchange::Once && !refusesSharding(plan, stack))
         problems.push_back({Severity::Note,
                             std::string(p.zeroStage >= 3 ? "Gathered weights and gradients stay" : "Gradients stay") + " whole in this pipeline until the end of the iteration, also under "
-                                + zero + ". Three chunks per stage or more, interleaved, exchange them as they go",
+                                + zero + ". Three chunks per stage or more, " + toString(scheduleForChunks(kPlainSchedule, 3)) + ", exchange them as they go",
                             "parallelism.virtual_pipeline", {}});
 }
 
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
-    const ScheduleKind kind = evaluation.plan->schedule;
-    const bool isOwn = kind == ScheduleKind::Hanayo || kind == ScheduleKind::Chimera;
-    if (!isOwn || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
+    const std::string beyond = traitsOf(evaluation.plan->schedule).beyondOneRound;
+    if (beyond.empty() || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
         return;
-    problems.push_back({Severity::Note,
-                        kind == ScheduleKind::Hanayo
-                            ? "Beyond as many micro-batches as stages the order of hanayo is Trainyard's own: each further round waits for what its "
-                              "backwards take longer than its forwards, so that micro-batches beyond the first round shorten the bubble less than under 1f1b, or not at all"
-                            : "Beyond as many micro-batches as stages chimera doubles its forwards where each stage has room for as many micro-batches "
-                              "as there are stages; else each further round waits for what its backwards take longer than its forwards",
-                        "schedule", {}});
+    problems.push_back({Severity::Note, "Beyond as many micro-batches as stages " + beyond, "schedule", {}});
 }
 
 /// Replicas in several datacenters whose experts are dealt over ranks of two of them.
@@ -268,7 +262,7 @@ Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model, FixSearch
     if (chunks > 1)
         problem.fixes.push_back(fixOf(plan, "One chunk per stage", [](Plan &p) {
             p.parallelism.virtualPipeline = 1;
-            p.schedule = ScheduleKind::OneFOneB;
+            p.schedule = kPlainSchedule;
         }));
     std::ranges::move(fewerStages(plan, model), std::back_inserter(problem.fixes));
     keepFeasible(problem.fixes, search.footprints(), 2);
@@ -319,7 +313,7 @@ Problem unplacedProblem(const Workload &workload, const Layout &layout, FixSearc
             p.parallelism.data.reset();
         }));
     for (int stages = workload.degrees.pipeline - 1; stages >= 1 && plan.placement.stages.empty(); --stages) {
-        if (workload.model.layers % stages != 0 || plan.profile)
+        if (workload.model.layers % stages != 0 || !workload.source.hasLayers)
             continue;
         fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
             p.parallelism.pipeline = stages;
@@ -357,9 +351,9 @@ Problem scheduleProblem(const Workload &workload, const Error &error, FixSearch 
             break;
         }
     }
-    const bool isPlain = plan.schedule == ScheduleKind::OneFOneB;
-    fixes.push_back(fixOf(plan, isPlain ? "One chunk per stage" : "Schedule 1F1B", [](Plan &p) {
-        p.schedule = ScheduleKind::OneFOneB;
+    const bool isPlain = plan.schedule == kPlainSchedule;
+    fixes.push_back(fixOf(plan, isPlain ? "One chunk per stage" : std::string("Schedule ") + traitsOf(kPlainSchedule).label, [](Plan &p) {
+        p.schedule = kPlainSchedule;
         p.parallelism.virtualPipeline = 1;
     }));
     keepFeasible(fixes, search.footprints(), 2);

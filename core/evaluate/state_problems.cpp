@@ -33,7 +33,7 @@ void addMissingDrives(std::vector<Problem> &problems, const Workload &workload)
 void addStateProblems(std::vector<Problem> &problems, const Workload &workload)
 {
     const MemoryStrategy &memory = workload.plan->memory;
-    if (workload.plan->profile || (memory.optimizerOffload == OptimizerOffload::None && memory.parameterOffload == ParameterOffload::None))
+    if (!workload.source.hasMemory || (memory.optimizerOffload == OptimizerOffload::None && memory.parameterOffload == ParameterOffload::None))
         return;
     addMissingDrives(problems, workload);
     if (memory.delayedUpdate && memory.optimizerOffload != OptimizerOffload::None)

@@ -2,7 +2,7 @@
 #include "core/memory/in_flight_room.h"
 
 #include "core/memory/stage_states.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>
@@ -45,7 +45,7 @@ InFlightRoom inFlightRoom(const Workload &workload, double share)
     InFlightRoom result{{}, 0};
     for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
         const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
-        const LiveBound bound = liveBound(chunks, endsWithWeightGrads(workload.plan->schedule));
+        const LiveBound bound = liveBound(chunks, traitsOf(workload.plan->schedule).splitsBackward);
         double workspace = 0;      // with the loss and the whole micro-batch of the operation's own chunk
         for (const ChunkMemory &chunk : chunks)
             workspace = std::max(workspace, chunk.loss + chunk.whole - chunk.kept

@@ -3,6 +3,7 @@
 
 #include "core/hardware/host_spec.h"
 #include "core/memory/stage_states.h"
+#include "core/placement/stage_source.h"
 
 #include <algorithm>
 #include <cmath>
@@ -77,7 +78,7 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
 bool lacksDrives(const Plan &plan, const Pool &pool)
 {
     const bool wantsDrives = plan.memory.optimizerOffload == OptimizerOffload::Ssd || plan.memory.parameterOffload == ParameterOffload::Ssd;
-    return wantsDrives && !plan.profile && !hasDrives(pool);
+    return wantsDrives && stageFacts(plan).hasMemory && !hasDrives(pool);
 }
 
 bool lacksDrives(const Workload &workload)

@@ -5,23 +5,36 @@
 #include "core/schedule/slot_order.h"
 
 #include <algorithm>
-#include <string>
 
 namespace trainyard::schedules {
 
-Expected<Program> hanayo(const ScheduleShape &shape)
+namespace {
+
+std::vector<int> inFlight(const ScheduleShape &shape)
 {
-    if (shape.chunks % 2 != 0)
-        return std::unexpected(Error{ErrorCode::BadValue, "parallelism.virtual_pipeline",
-                                     "is " + std::to_string(shape.chunks) + " under hanayo, whose waves take two chunks each",
-                                     std::to_string(shape.chunks - 1) + " or " + std::to_string(shape.chunks + 1)});
-    const int inFlight = std::min(shape.devices, shape.microBatches);
-    const std::vector<int> needed(static_cast<std::size_t>(shape.devices), inFlight);
-    if (const auto checked = checkInFlight(shape, needed, "hanayo"); !checked)
-        return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::V, {}, OrderRule::Strict};
-    orderInSlots(program, {{0, 0, shape.microBatches, std::vector<int>(static_cast<std::size_t>(program.virtualStages()), inFlight)}});
-    return program;
+    return std::vector<int>(std::size_t(shape.devices), std::min(shape.devices, shape.microBatches));
 }
+
+void lay(Program &program)
+{
+    const int most = std::min(program.shape.devices, program.shape.microBatches);
+    orderInSlots(program, {{0, 0, program.shape.microBatches, std::vector<int>(std::size_t(program.virtualStages()), most)}});
+}
+
+} // namespace
+
+constinit const ScheduleTraits hanayo{
+    .kind = ScheduleKind::Hanayo,
+    .label = "Hanayo",
+    .text = "waves down the stages and back",
+    .holds = "stages",
+    .bubble = "2(p - 1)(b + w + (m/p - 1)(b + w - f))/v",
+    .lay = lay,
+    .inFlight = inFlight,
+    .placement = ChunkPlacement::V,
+    .chunks = {.least = 2, .step = 2, .why = "whose waves take two chunks each"},
+    .beyondOneRound = "the order of hanayo is Trainyard's own: each further round waits for what its backwards take longer than its forwards, so that "
+                      "micro-batches beyond the first round shorten the bubble less than under 1f1b, or not at all",
+};
 
 } // namespace trainyard::schedules

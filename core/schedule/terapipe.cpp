@@ -6,20 +6,35 @@
 
 namespace trainyard::schedules {
 
-Expected<Program> teraPipe(const ScheduleShape &shape)
+namespace {
+
+void lay(Program &program)
 {
-    const std::vector<int> needed(static_cast<std::size_t>(shape.devices), shape.microBatches);
-    if (const auto checked = checkInFlight(shape, needed, "terapipe"); !checked)
-        return std::unexpected(checked.error());
+    const ScheduleShape &shape = program.shape;
     std::vector<Op> order;
-    order.reserve(2 * static_cast<std::size_t>(shape.microBatches) * static_cast<std::size_t>(shape.chunks));
+    order.reserve(2 * std::size_t(shape.microBatches) * std::size_t(shape.chunks));
     for (int k = 0; k < shape.microBatches; ++k)
         for (int slice = 0; slice < shape.chunks; ++slice)
             order.push_back(forward(slice, k));
     for (int k = shape.microBatches - 1; k >= 0; --k)
         for (int slice = shape.chunks - 1; slice >= 0; --slice)
             order.push_back(backward(slice, k));
-    return Program{shape, ChunkPlacement::Slices, std::vector<std::vector<Op>>(static_cast<std::size_t>(shape.devices), order), OrderRule::Strict};
+    program.order.assign(std::size_t(shape.devices), order);
 }
+
+} // namespace
+
+constinit const ScheduleTraits teraPipe{
+    .kind = ScheduleKind::TeraPipe,
+    .label = "TeraPipe",
+    .text = "slices of each sequence (`parallelism.token_slices`) follow each other; all forwards, then all backwards",
+    .holds = "all",
+    .bubble = "(p - 1)(f + b + w)/v",
+    .lay = lay,
+    .inFlight = everyMicroBatch,
+    .placement = ChunkPlacement::Slices,
+    .chunks = {.most = 1, .why = "which has one chunk of layers per stage", .right = "1"},
+    .forwardsFirst = true,
+};
 
 } // namespace trainyard::schedules
