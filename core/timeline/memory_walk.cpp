@@ -18,12 +18,15 @@ std::int64_t rounded(double bytes)
 void step(std::vector<MemoryStep> &curve, Nanoseconds time, double bytes)
 {
     const std::int64_t whole = rounded(bytes);
-    if (curve.back().time == time && curve.size() > 1 && curve[curve.size() - 2].bytes == whole)
-        curve.pop_back();
-    else if (curve.back().time == time)
-        curve.back().bytes = whole;
-    else if (curve.back().bytes != whole)
+    MemoryStep &last = curve.back();
+    if (last.bytes == whole)
+        return;                    // also where the step before it held another number: each changes it
+    if (last.time != time)
         curve.push_back({time, whole});
+    else if (curve.size() > 1 && (&last)[-1].bytes == whole)
+        curve.pop_back();
+    else
+        last.bytes = whole;
 }
 
 OffloadUse useOf(const Timeline &timeline, int pipelineClass, int stage)
@@ -40,7 +43,7 @@ OffloadUse useOf(const Timeline &timeline, int pipelineClass, int stage)
             }
             use.written += moved;
             use.dropped += bytes - moved;
-            if (!timeline.isVoid.empty() && timeline.isVoid[span] != 0)
+            if (timeline.isInVain(span))
                 use.forwarded += moved;
         }
     }
@@ -86,12 +89,6 @@ void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, 
 
 } // namespace
 
-const TaskClass &effectOf(const Timeline &timeline, std::uint32_t span)
-{
-    static const TaskClass kNothing;
-    return timeline.isVoid.empty() || timeline.isVoid[span] == 0 ? timeline.classOf(span) : kNothing;
-}
-
 MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage) : m_timeline(timeline)
 {
     if (timeline.taskClass.empty())
@@ -108,16 +105,7 @@ MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage) :
     for (const bool operations : {false, true})
         for (const Track &track : timeline.tracks)
             if (track.pipelineClass == pipelineClass && track.stage == stage && track.first < track.last && (track.stream == Stream::Compute) == operations && changes(track))
-                m_rows.push_back({track.first, track.last, false, timeline.start[track.first]});
-}
-
-void MemoryRows::advance(Row &row) const
-{
-    row.isRunning = !row.isRunning;
-    if (!row.isRunning && ++row.span == row.last)
-        row.time = kLongestTime;
-    else
-        row.time = row.isRunning ? m_timeline.end[row.span] : m_timeline.start[row.span];
+                m_rows.push_back({track.first, track.last, false, 2 * timeline.start[track.first] + 1});
 }
 
 LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool leaves, bool keepsCurves)

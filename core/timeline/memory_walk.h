@@ -7,6 +7,7 @@
 #include "core/timeline/timeline.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace trainyard {
@@ -74,7 +75,6 @@ class MemoryRows {
 public:
     MemoryRows(const Timeline &timeline, int pipelineClass, int stage);
 
-    [[nodiscard]] std::size_t size() const { return m_rows.size(); }
     /// The spans of the one row, if there is one.
     [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> only() const { return m_rows.size() == 1 ? std::pair(m_rows.front().span, m_rows.front().last) : std::pair(0u, 0u); }
 
@@ -82,26 +82,48 @@ public:
     template <class Visit>
     void each(Visit visit)
     {
+        constexpr Nanoseconds kDone = std::numeric_limits<Nanoseconds>::max();
         while (!m_rows.empty()) {
-            Row *next = &m_rows.front();
-            for (Row &row : m_rows)
-                if (row.time < next->time || (row.time == next->time && row.isRunning && !next->isRunning))
-                    next = &row;
-            if (next->time == kLongestTime || !visit(next->span, next->isRunning))
-                return;
-            advance(*next);
+            std::size_t next = 0;
+            Nanoseconds other = kDone;     // when another row has its turn
+            for (std::size_t i = 1; i < m_rows.size(); ++i)
+                if (m_rows[i].turn < m_rows[next].turn) {
+                    other = std::min(other, m_rows[next].turn);
+                    next = i;
+                } else {
+                    other = std::min(other, m_rows[i].turn + 1);   // of equal turns the first row's
+                }
+            for (Row &row = m_rows[next];;) {
+                if (row.turn == kDone || !visit(row.span, row.isRunning))
+                    return;
+                advance(row);
+                if (row.turn >= other)
+                    break;
+            }
         }
     }
 
 private:
-    struct Row { std::uint32_t span, last; bool isRunning; Nanoseconds time; };
-    void advance(Row &row) const;
+    /// `turn`: twice the time of its next change; one more where that is a start.
+    struct Row { std::uint32_t span, last; bool isRunning; Nanoseconds turn; };
+    void advance(Row &row) const
+    {
+        row.isRunning = !row.isRunning;
+        if (!row.isRunning && ++row.span == row.last)
+            row.turn = std::numeric_limits<Nanoseconds>::max();
+        else
+            row.turn = row.isRunning ? 2 * m_timeline.end[row.span] : 2 * m_timeline.start[row.span] + 1;
+    }
 
     const Timeline &m_timeline;
     std::vector<Row> m_rows;
 };
 
 /// What a span does to memory: nothing where it was in vain.
-[[nodiscard]] const TaskClass &effectOf(const Timeline &timeline, std::uint32_t span);
+[[nodiscard]] inline const TaskClass &effectOf(const Timeline &timeline, std::uint32_t span)
+{
+    static constexpr TaskClass kNothing{};
+    return timeline.isInVain(span) ? kNothing : timeline.classOf(span);
+}
 
 } // namespace trainyard

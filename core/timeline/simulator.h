@@ -8,6 +8,7 @@
 // are the builder's business. Results are exact and repeatable.
 
 #include "core/base/error.h"
+#include "core/timeline/event_topology.h"
 #include "core/timeline/fair_share.h"
 #include "core/timeline/instants.h"
 #include "core/timeline/run_time_policy.h"
@@ -22,10 +23,10 @@ struct SimulationWorkspace {
     // per resource
     std::vector<Nanoseconds> free;                 // when its last task so far ends
     std::vector<std::uint32_t> last;               // that task (event loop only)
-    std::vector<std::uint32_t> tieRank;            // its place among all by cell member, stage and direction (event loop only)
     std::vector<Nanoseconds> lags;                 // single pass: those of the graph behind one that never binds
     // event loop only
-    std::vector<std::uint32_t> pending, successorBegin, successor, ended;
+    EventTopology topology;
+    std::vector<std::uint32_t> pending, ended;
     std::vector<std::uint32_t> candidates, lastToChoose;   // resources that may take a task at this instant
     Instants arrivals, freed;
     Instants ownArrivals;                          // at resources that know their own results at once

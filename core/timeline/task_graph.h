@@ -47,7 +47,9 @@ struct ClassTable {
     std::vector<Nanoseconds> lags;             // the first is 0
     std::vector<Flow> flows;
     std::vector<double> linkCapacity;          // bytes/s, one entry a direction of a shared link; empty: no link can be a bottleneck
+    std::uint64_t version = 0;                 // another one since each clear(); 0 = unknown. Timelines take `about` over once a version
 
+    /// To be written anew.
     void clear();
     std::uint32_t add(WorkKind kind, Nanoseconds duration, double bytes = 0, std::uint32_t flowIndex = kNoSpan)
     {
