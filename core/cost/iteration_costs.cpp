@@ -128,12 +128,10 @@ Expected<void> checkStrategy(const Workload &workload)
     return {};
 }
 
-/// Where the schedule pairs forwards with backwards: what a pair takes, recomputation apart.
-std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages, ScheduleKind schedule)
+/// Of a forward with a backward, recomputation apart.
+std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages)
 {
     std::vector<Nanoseconds> times;
-    if (!traitsOf(schedule).pairs)
-        return times;
     for (const StageCosts &stage : stages)
         for (const ChunkCost &forward : stage.chunks)
             for (const ChunkCost &backward : stage.chunks)
@@ -227,9 +225,7 @@ void countMemory(const Workload &workload, Costs &costs)
 
 Seconds iterationOverhead(const Workload &workload)
 {
-    double slowest = 0;            // where stages are measured it is in their times
-    if (!workload.source.hasLayers)
-        return {};
+    double slowest = 0;
     for (const PipelineClass &pipelines : workload.layout.classes)
         for (const StageLocation location : pipelines.locations)
             slowest = std::max(slowest, workload.sustainedRates(location).host);
@@ -309,7 +305,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
             coster.addShardRuns(pipelines, shape.program, stages);
             refreshOps(shape, stages);
         }
-        shape.pairs = pairTimes(stages, plan.schedule);
+        if (schedule.pairs)
+            shape.pairs = pairTimes(stages);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }

@@ -296,9 +296,8 @@ SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &st
     }
     SyncAndStepTimes syncAndStep;
     syncAndStep.reduce = toNanoseconds(stage.reduce);
-    if (workload.source.hasLayers)   // else nothing hides
-        syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
-                                         * std::max(0.0, 1 - workload.stack.overlapSlowdown));
+    syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
+                                     * std::max(0.0, 1 - workload.stack.overlapSlowdown));
     syncAndStep.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap)) + stage.exchange);
     syncAndStep.optimizer = toNanoseconds(stage.optimizer);
     return syncAndStep;

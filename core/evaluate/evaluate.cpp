@@ -195,7 +195,7 @@ private:
 
     static void addOffloadedSteps(Evaluation &evaluation, const Costs &costs)
     {
-        if (evaluation.plan->memory.optimizerOffload == OptimizerOffload::None || !stageFacts(*evaluation.plan).hasMemory)
+        if (movedOffGpu(*evaluation.plan).optimizerOffload == OptimizerOffload::None)
             return;
         for (const std::vector<StageCosts> &stages : costs.stages) {
             auto &steps = evaluation.offloadedSteps.emplace_back();

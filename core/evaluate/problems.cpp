@@ -44,7 +44,7 @@ void addStandIns(std::vector<Problem> &problems, const Workload &workload)
     for (const GpuRun &run : workload.layout.runs) {
         const GpuSpec &gpu = workload.gpu({run.datacenter, run.pool});
         const Precision used = gpu.computePrecision(asked);
-        if (used == asked || !workload.source.hasLayers || std::ranges::find(named, &gpu) != named.end())
+        if (used == asked || std::ranges::find(named, &gpu) != named.end())
             continue;
         named.push_back(&gpu);
         problems.push_back({Severity::Note, (gpu.name.empty() ? gpu.id : gpu.name) + " has no " + toString(asked) + " units: the numbers are for "
@@ -158,7 +158,7 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
 {
     const Plan &plan = *evaluation.plan;
     const Degrees p = degreesOf(plan);
-    if (!stageFacts(plan).hasMemory || p.pipeline == 1 || p.zeroStage < 2)
+    if (p.pipeline == 1 || p.zeroStage < 2)
         return;
     const std::string name = stack.name.empty() ? stack.id : stack.name, zero = "ZeRO-" + std::to_string(p.zeroStage);
     const Fix lower = fixOf(plan, "ZeRO-1", [](Plan &next) { next.parallelism.zeroStage = 1; });
@@ -279,9 +279,11 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addBubble(problems, evaluation, workload);
     addTensorGroupsApart(problems, evaluation, workload, search);
     addOwnConstruction(problems, evaluation);
-    addSharding(problems, evaluation, workload.stack);
-    addShapeNotes(problems, workload);
-    addStandIns(problems, workload);
+    if (workload.source.hasLayers) {
+        addSharding(problems, evaluation, workload.stack);
+        addShapeNotes(problems, workload);
+        addStandIns(problems, workload);
+    }
     addCells(problems, evaluation);
     addOffloadProblems(problems, evaluation, workload);
     addStateProblems(problems, workload);

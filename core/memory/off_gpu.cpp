@@ -77,8 +77,8 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
 
 bool lacksDrives(const Plan &plan, const Pool &pool)
 {
-    const bool wantsDrives = plan.memory.optimizerOffload == OptimizerOffload::Ssd || plan.memory.parameterOffload == ParameterOffload::Ssd;
-    return wantsDrives && stageFacts(plan).hasMemory && !hasDrives(pool);
+    const MemoryStrategy &memory = movedOffGpu(plan);
+    return (memory.optimizerOffload == OptimizerOffload::Ssd || memory.parameterOffload == ParameterOffload::Ssd) && !hasDrives(pool);
 }
 
 bool lacksDrives(const Workload &workload)

@@ -127,6 +127,12 @@ void applyBlocks(const Plan &plan, std::vector<PolicyLayer> &layers, const Offlo
     }
 }
 
+bool asksForPolicy(const Plan &plan)
+{
+    const MemoryStrategy &memory = movedOffGpu(plan);
+    return memory.activationOffload != ActivationOffload::None && memory.offloadPolicy != OffloadPolicy::SsdTrain;
+}
+
 } // namespace
 
 PolicyRoom policyRoom(const Workload &workload, int stage, const Program &program)
@@ -174,13 +180,12 @@ const char *policyName(OffloadPolicy policy)
 
 bool recomputesByPolicy(const Plan &plan)
 {
-    return plan.memory.activationOffload != ActivationOffload::None && plan.memory.offloadPolicy != OffloadPolicy::SsdTrain && stageFacts(plan).hasMemory
-        && whyPolicyRests(plan).empty();
+    return asksForPolicy(plan) && whyPolicyRests(plan).empty();
 }
 
 std::string whyPolicyRests(const Plan &plan)
 {
-    if (plan.memory.activationOffload == ActivationOffload::None || plan.memory.offloadPolicy == OffloadPolicy::SsdTrain || !stageFacts(plan).hasMemory)
+    if (!asksForPolicy(plan))
         return {};
     const std::string policy = policyName(plan.memory.offloadPolicy);
     if (plan.memory.recompute != Recompute::None)

@@ -218,6 +218,8 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         workload.stack = std::move(*stack);
     else
         errors.push_back(stack.error());
+    if (workload.source.includesFabric)   // nor does a framework add or hide anything
+        workload.stack.iterationOverheadMs = workload.stack.gradientOverlap = 0;
     if (model)
         checkParallelism(*plan, workload.model, errors);
     if (!errors.empty())

@@ -20,6 +20,12 @@ StageFacts stageFacts(const Plan &plan)
     return plan.profile ? StageFacts{false, false, true, true} : StageFacts{};
 }
 
+const MemoryStrategy &movedOffGpu(const Plan &plan)
+{
+    static const MemoryStrategy kNothing;
+    return stageFacts(plan).hasMemory ? plan.memory : kNothing;
+}
+
 StageSource stageSource(const Plan &plan)
 {
     StageSource source{stageFacts(plan)};

@@ -15,9 +15,11 @@ struct StageFacts {
     bool hasLayers = true;         // what stages consist of is known: FLOPs, kernels, and what another shape would take
     bool hasMemory = true;         // bytes of parameters, states and activations on a GPU
     bool sendsWhole = false;       // a boundary's bytes are of a whole pipeline, not of one context rank
-    bool includesFabric = false;   // times include what stages exchange inside a datacenter
+    bool includesFabric = false;   // times include what stages exchange inside a datacenter, and what the framework adds
 };
 [[nodiscard]] StageFacts stageFacts(const Plan &plan);
+/// What the plan moves off the GPU: nothing where nobody knows what lies on it.
+[[nodiscard]] const MemoryStrategy &movedOffGpu(const Plan &plan);
 
 /// Of one stage and one micro-batch.
 struct MeasuredStage { Seconds forward, inputGrad, weightGrad, recompute; };

@@ -19,6 +19,12 @@ inline constexpr CountRule kTwoChunks{.least = 2, .most = 2, .why = "which has t
 {
     return std::vector<int>(std::size_t(shape.devices), shape.microBatches);
 }
+[[nodiscard]] inline std::vector<int> asManyAsStages(const ScheduleShape &shape)
+{
+    return std::vector<int>(std::size_t(shape.devices), std::min(shape.devices, shape.microBatches));
+}
+/// Every chunk of every micro-batch, then all of them back.
+void layForwardsFirst(Program &program);
 /// BadValue where a stage may hold fewer micro-batches than the schedule has in flight there.
 [[nodiscard]] Expected<void> checkInFlight(const ScheduleTraits &schedule, const ScheduleShape &shape);
 

@@ -4,20 +4,19 @@
 
 namespace trainyard::schedules {
 
-namespace {
-
-void lay(Program &program)
+void layForwardsFirst(Program &program)
 {
+    const ScheduleShape &shape = program.shape;
     std::vector<Op> order;
-    order.reserve(2 * std::size_t(program.shape.microBatches));
-    for (int k = 0; k < program.shape.microBatches; ++k)
-        order.push_back(forward(0, k));
-    for (int k = program.shape.microBatches - 1; k >= 0; --k)
-        order.push_back(backward(0, k));
-    program.order.assign(std::size_t(program.shape.devices), order);
+    order.reserve(2 * std::size_t(shape.microBatches) * std::size_t(shape.chunks));
+    for (int k = 0; k < shape.microBatches; ++k)
+        for (int slice = 0; slice < shape.chunks; ++slice)
+            order.push_back(forward(slice, k));
+    for (int k = shape.microBatches - 1; k >= 0; --k)
+        for (int slice = shape.chunks - 1; slice >= 0; --slice)
+            order.push_back(backward(slice, k));
+    program.order.assign(std::size_t(shape.devices), order);
 }
-
-} // namespace
 
 constinit const ScheduleTraits gpipe{
     .kind = ScheduleKind::GPipe,
@@ -25,7 +24,7 @@ constinit const ScheduleTraits gpipe{
     .text = "all forwards, then all backwards",
     .holds = "all",
     .bubble = "(p - 1)(f + b + w)",
-    .lay = lay,
+    .lay = layForwardsFirst,
     .inFlight = everyMicroBatch,
     .form = gpipeTime,
     .forwardsFirst = true,

@@ -10,15 +10,10 @@ namespace trainyard::schedules {
 
 namespace {
 
-std::vector<int> inFlight(const ScheduleShape &shape)
-{
-    return std::vector<int>(std::size_t(shape.devices), std::min(shape.devices, shape.microBatches));
-}
-
 void lay(Program &program)
 {
-    const int most = std::min(program.shape.devices, program.shape.microBatches);
-    orderInSlots(program, {{0, 0, program.shape.microBatches, std::vector<int>(std::size_t(program.virtualStages()), most)}});
+    const int microBatches = program.shape.microBatches;
+    orderInSlots(program, {{0, 0, microBatches, std::vector<int>(std::size_t(program.virtualStages()), std::min(program.shape.devices, microBatches))}});
 }
 
 } // namespace
@@ -30,7 +25,7 @@ constinit const ScheduleTraits hanayo{
     .holds = "stages",
     .bubble = "2(p - 1)(b + w + (m/p - 1)(b + w - f))/v",
     .lay = lay,
-    .inFlight = inFlight,
+    .inFlight = asManyAsStages,
     .placement = ChunkPlacement::V,
     .chunks = {.least = 2, .step = 2, .why = "whose waves take two chunks each"},
     .beyondOneRound = "the order of hanayo is Trainyard's own: each further round waits for what its backwards take longer than its forwards, so that "

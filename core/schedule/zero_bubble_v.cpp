@@ -175,11 +175,6 @@ void offerPasses(BestProgram &best, const ScheduleShape &shape, const ScheduleTi
     }
 }
 
-std::vector<int> inFlight(const ScheduleShape &shape)
-{
-    return std::vector<int>(std::size_t(shape.devices), std::min(shape.devices, shape.microBatches));
-}
-
 void lay(Program &program, const ScheduleTimes &times)
 {
     const ScheduleShape shape = program.shape;
@@ -203,7 +198,7 @@ constinit const ScheduleTraits zbV{
     .holds = "stages",
     .bubble = "0",
     .layByTimes = lay,
-    .inFlight = inFlight,
+    .inFlight = asManyAsStages,
     .placement = ChunkPlacement::V,
     .chunks = kTwoChunks,
     .splitsBackward = true,
