@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/memory_advice.h"
 
+#include "core/placement/stage_source.h"
+
 #include <functional>
 
 namespace trainyard {
@@ -39,7 +41,7 @@ void MemoryAdviser::advise(const PlanPtr &plan, EvaluationWorkspace &workspace, 
         if (!stop.stop_requested())
             deliver([this, shared = std::make_shared<const MemoryAdvice>(advice)] { Q_EMIT adviceChanged(shared); });
     };
-    if (!plan->profile) {
+    if (stageFacts(*plan).hasMemory) {
         advice.fitting = fitModel(plan, m_catalogue, workspace, stop, [&](const LadderStep &step) {
             advice.fitting.steps.push_back(step);
             publish();

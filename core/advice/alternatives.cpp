@@ -3,8 +3,9 @@
 
 #include "core/advice/alternatives_internal.h"
 #include "core/placement/degrees.h"
+#include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
-#include "core/schedule/program.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <map>
@@ -73,7 +74,7 @@ void addPipeline(std::vector<Alternative> &out, const Plan &plan, const ModelSpe
     values.insert({std::max(1, now.pipeline - 1), now.pipeline, now.pipeline + 1});
     std::vector<Choice<int>> choices = numbers(values);
     for (Choice<int> &c : choices) {
-        if (model && !plan.profile && c.value * now.chunks > layers)
+        if (model && stageFacts(plan).hasLayers && c.value * now.chunks > layers)
             c.blocked = "the model has " + std::to_string(layers) + " layers";
         else if (c.value > most)
             c.blocked = c.key + " stages need " + std::to_string(c.value * now.tensor * now.context) + " GPUs, the cluster has "
@@ -84,8 +85,7 @@ void addPipeline(std::vector<Alternative> &out, const Plan &plan, const ModelSpe
         p.placement.stages.clear();   // pins count stages; they cannot hold for another number
         if (stages == 1) {
             p.parallelism.virtualPipeline = 1;
-            if (p.schedule == ScheduleKind::Interleaved)
-                p.schedule = ScheduleKind::OneFOneB;
+            p.schedule = scheduleForChunks(p.schedule, 1);
         }
     });
 }
@@ -147,22 +147,19 @@ void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec
     const int own = plan.parallelism.virtualPipeline, stages = degreesOf(plan).pipeline;
     std::set<int> values{1, 2, 3, 4, 6, 8, own};
     std::vector<Choice<int>> choices = numbers(values);
-    const bool hasOwn = chunkPlacement(plan.schedule) != ChunkPlacement::Loop;   // a number of chunks that belongs to the schedule
+    const ScheduleTraits &schedule = traitsOf(plan.schedule);   // a number of chunks belongs to it where they are not dealt in a loop
     for (Choice<int> &c : choices) {
         if (c.value > 1 && stages < 2)
             c.blocked = "interleaving needs at least 2 pipeline stages";
-        else if (hasOwn && !acceptsChunks(plan.schedule, chunksPerStage(plan.schedule, c.value)))
+        else if (!schedule.isLoop() && !schedule.chunks.accepts(schedule.chunksPerStage(c.value)))
             c.blocked = std::string(toString(plan.schedule)) + " has another number of chunks per stage";
-        else if (model && !plan.profile && model->layers < c.value * stages)
+        else if (model && stageFacts(plan).hasLayers && model->layers < c.value * stages)
             c.blocked = std::to_string(stages) + " stages of " + c.key + " chunks need "
                 + std::to_string(c.value * stages) + " layers, the model has " + std::to_string(model->layers);
     }
     addGroup(out, plan, "virtual", "Virtual stages", choices, own, [](Plan &p, int v) {
         p.parallelism.virtualPipeline = v;
-        if (v == 1 && p.schedule == ScheduleKind::Interleaved)
-            p.schedule = ScheduleKind::OneFOneB;
-        else if (v > 1 && chunkPlacement(p.schedule) == ChunkPlacement::Loop && !acceptsChunks(p.schedule, v))
-            p.schedule = ScheduleKind::Interleaved;
+        p.schedule = scheduleForChunks(p.schedule, v);
     });
 }
 
@@ -185,22 +182,13 @@ void addZero(std::vector<Alternative> &out, const Plan &plan)
 
 void addSchedule(std::vector<Alternative> &out, const Plan &plan)
 {
-    static const std::pair<ScheduleKind, const char *> kLabels[] = {
-        {ScheduleKind::GPipe, "GPipe"}, {ScheduleKind::OneFOneB, "1F1B"}, {ScheduleKind::Interleaved, "Interleaved"},
-        {ScheduleKind::BreadthFirst, "Breadth-first"}, {ScheduleKind::ZbH1, "ZB-H1"}, {ScheduleKind::ZbH2, "ZB-H2"},
-        {ScheduleKind::ZbV, "ZB-V"}, {ScheduleKind::ZbAuto, "ZB automatic"}, {ScheduleKind::VHalf, "V-Half"},
-        {ScheduleKind::VMin, "V-Min"}, {ScheduleKind::DualPipe, "DualPipe"}, {ScheduleKind::DualPipeV, "DualPipe-V"},
-        {ScheduleKind::Chimera, "Chimera"}, {ScheduleKind::Hanayo, "Hanayo"}, {ScheduleKind::Varuna, "Varuna"},
-        {ScheduleKind::TeraPipe, "TeraPipe"}, {ScheduleKind::Atlas, "Atlas"}};
     std::vector<Choice<ScheduleKind>> choices;
-    for (const auto &[kind, label] : kLabels) {
-        const bool idle = degreesOf(plan).pipeline < 2;
-        choices.push_back({kind, toString(kind), label, idle ? "there is one pipeline stage, so nothing to schedule" : ""});
-    }
+    const bool idle = degreesOf(plan).pipeline < 2;
+    for (const ScheduleTraits *schedule : allSchedules())
+        choices.push_back({schedule->kind, toString(schedule->kind), schedule->label, idle ? "there is one pipeline stage, so nothing to schedule" : ""});
     addGroup(out, plan, "schedule", "Schedule", choices, plan.schedule, [](Plan &p, ScheduleKind kind) {
         p.schedule = kind;
-        const bool loops = kind == ScheduleKind::Interleaved || kind == ScheduleKind::BreadthFirst;
-        p.parallelism.virtualPipeline = loops ? std::max(2, p.parallelism.virtualPipeline) : 1;
+        p.parallelism.virtualPipeline = traitsOf(kind).takesSeveralChunks() ? std::max(2, p.parallelism.virtualPipeline) : 1;
     });
 }
 
@@ -327,7 +315,7 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     addStack(out, plan, catalogue);
     addRelease(out, plan, catalogue);
     detail::addBubbleFill(out, plan, catalogue, model);
-    if (plan.profile)
+    if (!stageFacts(plan).hasLayers)
         blockWhatTheProfileFixes(out);
     return out;
 }

@@ -4,6 +4,7 @@
 #include "core/advice/alternatives_internal.h"
 #include "core/placement/degrees.h"
 #include "core/placement/place.h"
+#include "core/placement/stage_source.h"
 #include "core/workload/model_math.h"
 
 namespace trainyard::detail {
@@ -49,7 +50,7 @@ void fillBlanks(Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
     if (fill.model.empty()) {
         fill.model = "llama-3-8b";
         if (fill.stages <= 1) {
-            const int aligned = model || plan.profile ? alignedGpus(plan, catalogue, model) : 0;
+            const int aligned = model || !stageFacts(plan).hasLayers ? alignedGpus(plan, catalogue, model) : 0;
             fill.stages = aligned > 0 ? std::min(aligned, kStagesToStart) : kStagesToStart;
         }
     }

@@ -7,6 +7,7 @@
 #include "core/evaluate/idle_gpus.h"
 #include "core/placement/degrees.h"
 #include "core/placement/location_book.h"
+#include "core/placement/stage_source.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,10 +45,14 @@ public:
         addLink();
         addReplicas();
         addPlacement();
-        addTensor();
-        addMicroBatch();
+        const bool mayReshape = stageFacts(m_plan).hasLayers;
+        if (mayReshape) {
+            addTensor();
+            addMicroBatch();
+        }
         m_direct = m_candidates.size();
-        addPipelines();
+        if (mayReshape)
+            addPipelines();
         std::vector<Fix> fixes = thoseThatHelp();
         if (fixes.size() < kMostFixes)
             addRemoval(fixes);
@@ -106,8 +111,6 @@ private:
     /// Tensor groups that fill nodes.
     void addTensor()
     {
-        if (m_plan.profile)
-            return;
         const int now = degreesOf(m_plan).tensor;
         for (int tensor = now / 2; tensor >= 1; tensor /= 2) {
             const auto fills = [tensor](const Pool &pool) { return pool.gpusPerNode % tensor == 0; };
@@ -125,7 +128,7 @@ private:
     /// Numbers of stages that share the layers evenly, nearest to the present one first.
     void addPipelines()
     {
-        if (m_plan.profile || !m_plan.placement.stages.empty())
+        if (!m_plan.placement.stages.empty())
             return;
         const int now = degreesOf(m_plan).pipeline;
         std::vector<int> stages;
@@ -145,7 +148,7 @@ private:
 
     void addMicroBatch()
     {
-        if (!m_plan.profile && m_plan.workload.microBatch > 1 && m_evaluation.layout.data >= totalMicroBatches(m_plan))
+        if (m_plan.workload.microBatch > 1 && m_evaluation.layout.data >= totalMicroBatches(m_plan))
             add("Micro-batch " + std::to_string(m_plan.workload.microBatch / 2), [](Plan &p) { p.workload.microBatch /= 2; });
     }
 

@@ -2,6 +2,7 @@
 #include "core/advice/rok.h"
 
 #include "core/memory/off_gpu.h"
+#include "core/placement/stage_source.h"
 
 #include <algorithm>
 #include <array>
@@ -125,7 +126,7 @@ RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWor
 
 std::string whyNoRok(const Plan &plan)
 {
-    if (plan.profile)
+    if (!stageFacts(plan).hasMemory)
         return "The plan's measured profile says nothing of activations, so there is nothing to recompute or to offload";
     return {};
 }

@@ -4,6 +4,7 @@
 #include "core/placement/degrees.h"
 #include "core/placement/location_book.h"
 #include "core/placement/ranks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <numeric>
@@ -17,7 +18,7 @@ std::vector<Fix> fewerStages(const Plan &plan, const ModelSpec &model)
     if (now.chunks > 1)
         fixes.push_back(fixOf(plan, "One chunk per stage", [](Plan &p) {
             p.parallelism.virtualPipeline = 1;
-            p.schedule = ScheduleKind::OneFOneB;
+            p.schedule = kPlainSchedule;
         }));
     for (int stages = std::min(now.pipeline, model.layers / now.chunks); stages >= 1; --stages) {
         if (model.layers % (stages * now.chunks) == 0)
@@ -46,7 +47,7 @@ std::vector<Fix> otherPlacements(const Workload &workload, const Layout &layout,
             p.parallelism.data.reset();
         }));
     for (int stages = workload.degrees.pipeline - 1; stages >= 1 && plan.placement.stages.empty(); --stages) {
-        if (workload.model.layers % stages != 0 || plan.profile)
+        if (workload.model.layers % stages != 0 || !workload.source.hasLayers)
             continue;
         fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
             p.parallelism.pipeline = stages;
@@ -76,9 +77,9 @@ std::vector<Fix> otherSchedules(const Workload &workload, int most)
             break;
         }
     }
-    const bool isPlain = plan.schedule == ScheduleKind::OneFOneB;
-    fixes.push_back(fixOf(plan, isPlain ? "One chunk per stage" : "Schedule 1F1B", [](Plan &p) {
-        p.schedule = ScheduleKind::OneFOneB;
+    const bool isPlain = plan.schedule == kPlainSchedule;
+    fixes.push_back(fixOf(plan, isPlain ? "One chunk per stage" : std::string("Schedule ") + traitsOf(kPlainSchedule).label, [](Plan &p) {
+        p.schedule = kPlainSchedule;
         p.parallelism.virtualPipeline = 1;
     }));
     return fixes;

@@ -13,9 +13,10 @@
 #include "core/placement/location_book.h"
 #include "core/placement/ranks.h"
 #include "core/placement/shard_exchange.h"
+#include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +34,7 @@ void addStandIns(std::vector<Problem> &problems, const Workload &workload)
     for (const GpuRun &run : workload.layout.runs) {
         const GpuSpec &gpu = workload.gpu({run.datacenter, run.pool});
         const Precision used = gpu.computePrecision(asked);
-        if (used == asked || workload.plan->profile || std::ranges::find(named, &gpu) != named.end())
+        if (used == asked || std::ranges::find(named, &gpu) != named.end())
             continue;
         named.push_back(&gpu);
         problems.push_back({Severity::Note, (gpu.name.empty() ? gpu.id : gpu.name) + " has no " + toString(asked) + " units: the numbers are for "
@@ -128,7 +129,7 @@ void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &eval
 {
     const Levels levels = tensorLevels(workload);
     const Metrics &metrics = evaluation.metrics;
-    if (levels.together >= levels.ranks || workload.plan->profile || !metrics.breakdown)
+    if (levels.together >= levels.ranks || workload.source.includesFabric || !metrics.breakdown)
         return;
     const auto share = std::llround(100 * metrics.breakdown->tensorParallel / *metrics.iterationTime);
     Problem problem{Severity::Warning,
@@ -143,7 +144,7 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
 {
     const Plan &plan = *evaluation.plan;
     const Degrees p = degreesOf(plan);
-    if (plan.profile || p.pipeline == 1 || p.zeroStage < 2)
+    if (p.pipeline == 1 || p.zeroStage < 2)
         return;
     const std::string name = stack.name.empty() ? stack.id : stack.name, zero = "ZeRO-" + std::to_string(p.zeroStage);
     const Fix lower = fixOf(plan, "ZeRO-1", [](Plan &next) { next.parallelism.zeroStage = 1; });
@@ -156,24 +157,17 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
     if (shardExchange(plan, stack) == ShardExchange::Once && !refusesSharding(plan, stack))
         problems.push_back({Severity::Note,
                             std::string(p.zeroStage >= 3 ? "Gathered weights and gradients stay" : "Gradients stay") + " whole in this pipeline until the end of the iteration, also under "
-                                + zero + ". Three chunks per stage or more, interleaved, exchange them as they go",
+                                + zero + ". Three chunks per stage or more, " + toString(scheduleForChunks(kPlainSchedule, 3)) + ", exchange them as they go",
                             "parallelism.virtual_pipeline", {}});
 }
 
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
-    const ScheduleKind kind = evaluation.plan->schedule;
-    const bool isOwn = kind == ScheduleKind::Hanayo || kind == ScheduleKind::Chimera;
-    if (!isOwn || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
+    const std::string beyond = traitsOf(evaluation.plan->schedule).beyondOneRound;
+    if (beyond.empty() || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
         return;
-    problems.push_back({Severity::Note,
-                        kind == ScheduleKind::Hanayo
-                            ? "Beyond as many micro-batches as stages the order of hanayo is Trainyard's own: each further round waits for what its "
-                              "backwards take longer than its forwards, so that micro-batches beyond the first round shorten the bubble less than under 1f1b, or not at all"
-                            : "Beyond as many micro-batches as stages chimera doubles its forwards where each stage has room for as many micro-batches "
-                              "as there are stages; else each further round waits for what its backwards take longer than its forwards",
-                        "schedule", {}});
+    problems.push_back({Severity::Note, "Beyond as many micro-batches as stages " + beyond, "schedule", {}});
 }
 
 /// Replicas in several datacenters whose experts are dealt over ranks of two of them.
@@ -236,9 +230,11 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addBubble(problems, evaluation, workload);
     addTensorGroupsApart(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
-    addSharding(problems, evaluation, workload.stack);
-    addShapeNotes(problems, workload);
-    addStandIns(problems, workload);
+    if (workload.source.hasLayers) {
+        addSharding(problems, evaluation, workload.stack);
+        addShapeNotes(problems, workload);
+        addStandIns(problems, workload);
+    }
     addCells(problems, evaluation);
     addOffloadProblems(problems, evaluation, workload);
     addStateProblems(problems, workload);

@@ -12,9 +12,9 @@
 #include "core/memory/stage_memory.h"
 #include "core/placement/location_book.h"
 #include "core/placement/shard_exchange.h"
+#include "core/placement/stage_source.h"
 #include "core/plan/validate.h"
 #include "core/prefill/bubble_fill.h"
-#include "core/schedule/chunks.h"
 #include "core/timeline/simulator.h"
 #include "core/workload/resolve_model.h"
 
@@ -269,7 +269,7 @@ private:
 
     static void addOffloadedSteps(Evaluation &evaluation, const Costs &costs)
     {
-        if (evaluation.plan->memory.optimizerOffload == OptimizerOffload::None || evaluation.plan->profile)
+        if (movedOffGpu(*evaluation.plan).optimizerOffload == OptimizerOffload::None)
             return;
         for (const std::vector<StageCosts> &stages : costs.stages) {
             auto &steps = evaluation.offloadedSteps.emplace_back();
@@ -300,7 +300,7 @@ private:
 /// Where more stages than layers are all that is wrong: a plan that is valid and cannot run.
 std::optional<ModelSpec> modelWithTooFewLayers(const Plan &plan, const Errors &errors, const Catalogue &catalogue)
 {
-    if (plan.profile || errors.size() != 1 || errors.front().where != "parallelism.pipeline" || !validatePlan(plan).empty())
+    if (!stageFacts(plan).hasLayers || errors.size() != 1 || errors.front().where != "parallelism.pipeline" || !validatePlan(plan).empty())
         return std::nullopt;
     auto model = resolveModel(plan.workload, plan.baseDir, catalogue);
     return model && model->layers < degreesOf(plan).pipeline * degreesOf(plan).chunks ? std::optional(std::move(*model)) : std::nullopt;

@@ -113,7 +113,7 @@ double recomputedByPolicy(const Workload &workload, const Costs &costs, double s
         for (const StageOffload &stage : costs.offload[c])
             recompute += ofClass * stage.fates.forwards * (stage.fates.sparesAttention ? forward - core : forward);
     }
-    return microBatches > 0 ? recompute / microBatches / workload.model.layers / modelCopies(workload.plan->schedule) : 0;
+    return microBatches > 0 ? recompute / microBatches / workload.model.layers / workload.degrees.copies : 0;
 }
 
 void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, double iteration)
@@ -121,7 +121,7 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
     const WorkloadSpec &spec = workload.plan->workload;
     metrics.tokensPerSecond = double(spec.globalBatch) * spec.sequenceLength / iteration;
     metrics.tokensPerSecondPerGpu = *metrics.tokensPerSecond / metrics.gpusUsed;
-    if (workload.plan->profile)
+    if (!workload.source.hasLayers)
         return;   // measured stage times need not belong to the named model: no FLOP is claimed
     // A mask at the borders of documents makes short sequences of a long one.
     const double s = spec.attendedLength(), sequences = double(spec.globalBatch) * spec.sequenceLength / s;

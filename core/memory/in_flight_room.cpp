@@ -2,7 +2,7 @@
 #include "core/memory/in_flight_room.h"
 
 #include "core/memory/stage_states.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>
@@ -35,7 +35,7 @@ InFlightRoom inFlightRoom(const Workload &workload, double share)
         double workspace = 0;      // with the loss and the whole micro-batch of the operation's own chunk
         for (const ChunkMemory &chunk : chunks) {
             kept += chunk.kept + chunk.ends;
-            forWeightGrads += endsWithWeightGrads(workload.plan->schedule) ? chunk.forWeightGrads : 0;
+            forWeightGrads += traitsOf(workload.plan->schedule).splitsBackward ? chunk.forWeightGrads : 0;
             workspace = std::max(workspace, chunk.loss + chunk.whole - chunk.kept
                                           + std::max({chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total()}));
         }

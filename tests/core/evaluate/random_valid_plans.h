@@ -5,7 +5,7 @@
 // feasible, nor are all placed: that is part of it.
 
 #include "core/advice/evaluate.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <random>

@@ -3,6 +3,7 @@
 #include "tests/core/evaluate/random_valid_plans.h"
 
 #include "core/placement/degrees.h"
+#include "core/schedule/traits.h"
 #include "core/report/metrics_json.h"
 
 #include <QtTest>
@@ -123,7 +124,7 @@ void checkSpans(Findings &findings, unsigned seed, const Evaluation &evaluation)
         ++counts[{std::get<0>(what), std::get<2>(what)}];
     }
     for (std::size_t c = 0; c < evaluation.layout.classes.size(); ++c) {
-        const std::int64_t expected = std::int64_t(plan.parallelism.pipeline) * degreesOf(plan).programChunks() * evaluation.layout.classes[c].microBatches / modelCopies(plan.schedule);
+        const std::int64_t expected = std::int64_t(plan.parallelism.pipeline) * degreesOf(plan).programChunks() * evaluation.layout.classes[c].microBatches / traitsOf(plan.schedule).copies();
         const auto count = [&](WorkKind kind) { return counts[{int(c), kind}]; };
         findings.expect(count(WorkKind::Forward) == expected, seed, "every forward of the schedule runs: " + std::to_string(count(WorkKind::Forward)) + " of " + std::to_string(expected));
         findings.expect(count(WorkKind::Backward) + count(WorkKind::InputGrad) == expected, seed, "every backward of the schedule runs");

@@ -2,7 +2,7 @@
 // Better hardware under a plan that stays as it is: where the order of work is fixed, nothing gets slower, and what fits still fits.
 #include "tests/core/evaluate/random_valid_plans.h"
 
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <QtTest>
 
@@ -17,7 +17,7 @@ namespace {
 std::optional<Plan> pinned(unsigned seed)
 {
     Plan plan = RandomValidPlan(seed).plan();
-    if (orderedBy(plan.schedule) != OrderedBy::Shape)
+    if (traitsOf(plan.schedule).orderedBy() != OrderedBy::Shape)
         return {};
     plan.memory.activationOffload = ActivationOffload::None;   // how much leaves depends on times
     plan.bubbleFill.enabled = false;

@@ -4,7 +4,6 @@
 #include "core/cost/iteration_costs.h"
 #include "core/cost/placements.h"
 #include "core/memory/chunk_memory.h"
-#include "core/schedule/chunks.h"
 #include "tests/core/offload/drive_plans.h"
 
 #include <QTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The formulas of an iteration against the simulator, against rows of other simulators, and against measured collectives.
-#include "core/evaluate/closed_forms.h"
+#include "core/schedule/closed_forms.h"
 
 #include "core/workload/model_math.h"
 

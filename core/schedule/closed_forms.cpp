@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/closed_forms.h"
+#include "core/schedule/closed_forms.h"
 
 #include <algorithm>
 
