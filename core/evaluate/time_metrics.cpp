@@ -6,21 +6,27 @@
 #include "core/workload/model_math.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
 namespace {
 
 /// Communication inside the operations of one stage over the iteration, taken out of its compute spans.
+/// `count`: one of each class, all 0 before and after.
 ExposedSeconds insideOperations(const Timeline &timeline, const Track &track, std::vector<std::uint32_t> &count)
 {
-    count.assign(timeline.classes.size(), 0);
-    for (std::uint32_t span = track.first; span < track.last; ++span)
-        ++count[timeline.taskClass[span]];
+    std::uint32_t first = kNoSpan, last = 0;   // the classes of one stage lie side by side
+    for (std::uint32_t span = track.first; span < track.last; ++span) {
+        const std::uint32_t c = timeline.taskClass[span];
+        ++count[c];
+        first = std::min(first, c);
+        last = std::max(last, c);
+    }
     ExposedSeconds sum;
-    for (std::size_t c = 0; c < count.size(); ++c)
-        if (count[c] > 0)
-            sum += timeline.classes[c].exposed * count[c];
+    for (std::uint32_t c = first; c <= last; ++c)
+        if (const std::uint32_t times = std::exchange(count[c], 0); times > 0)
+            sum += timeline.classes[c].exposed * times;
     return sum;
 }
 
@@ -37,7 +43,7 @@ std::vector<StageSeconds> secondsOfStages(const Timeline &timeline)
 {
     const std::vector<StageTime> times = stageTimes(timeline);
     std::vector<StageSeconds> stages;
-    std::vector<std::uint32_t> count;
+    std::vector<std::uint32_t> count(timeline.classes.size());
     std::size_t next = 0;
     for (const Track &track : timeline.tracks) {
         if (track.stream != Stream::Compute)

@@ -77,8 +77,10 @@ LocationBook::LocationBook(const Workload &workload) : m_workload(workload)
     if (held >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1))
         return;
     for (PoolLocations &locations : m_pools) {
+        if (locations.groupsPerNode > 0)
+            continue;
         const Pool &pool = workload.pool({locations.datacenter, locations.pool});
-        if (locations.groupsPerNode > 0 || degrees.tensor % pool.gpusPerNode != 0)
+        if (degrees.tensor % pool.gpusPerNode != 0)
             continue;
         locations.nodesPerGroup = degrees.tensor / pool.gpusPerNode;
         locations.locations = pool.nodes / locations.nodesPerGroup / degrees.context;

@@ -100,8 +100,10 @@ std::vector<RankSet> unlikeSets(const Workload &workload, int stage)
 
 bool areAlike(const Workload &workload, StageLocation a, StageLocation b)
 {
+    if (a == b)
+        return true;
     const Pool &x = workload.pool(a), &y = workload.pool(b);
-    return a == b || (&workload.gpu(a) == &workload.gpu(b) && x.gpusPerNode == y.gpusPerNode && x.host == y.host && x.ssd == y.ssd);
+    return &workload.gpu(a) == &workload.gpu(b) && x.gpusPerNode == y.gpusPerNode && x.host == y.host && x.ssd == y.ssd;
 }
 
 Levels tensorLevels(const Workload &workload)

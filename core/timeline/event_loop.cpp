@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <tuple>
 
 namespace trainyard {
 
@@ -19,14 +17,25 @@ namespace {
 
 constexpr Nanoseconds kNever = Instants::kNever;
 constexpr std::uint32_t kFromStart = TaskGraph::kFromStart;
+constexpr std::uint8_t kChosen = EventTopology::kChosen, kOpen = EventTopology::kOpen, kFollowed = EventTopology::kFollowed;
 constexpr std::size_t kInstantsPerStopCheck = 1024;
+
+const EventTopology &eventsOf(const TaskGraph &graph, SimulationWorkspace &workspace)
+{
+    if (!graph.events.waits.empty())
+        return graph.events;
+    if (graph.fingerprint == 0 || workspace.eventsOf != graph.fingerprint)
+        workspace.events = eventTopologyOf(graph);
+    workspace.eventsOf = graph.fingerprint;
+    return workspace.events;
+}
 
 /// `hasStarts`: some task waits for the start of another.
 template <bool hasStarts>
 class EventLoop {
 public:
     EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
-        : m_graph(graph), m_table(graph.table), m_work(workspace), m_timeline(timeline), m_order(graph, workspace, timeline), m_links(graph.table, workspace)
+        : m_graph(graph), m_table(graph.table), m_work(workspace), m_timeline(timeline), m_topology(eventsOf(graph, workspace)), m_order(graph, workspace, timeline), m_links(graph.table, workspace)
     {
     }
 
@@ -60,8 +69,8 @@ private:
         return m_graph.isFlow(task) ? &m_table.flows[m_graph.flow[task]] : nullptr;
     }
     [[nodiscard]] bool mayStop(std::uint32_t task) const { return !m_graph.mayStop.empty() && m_graph.mayStop[task] != 0; }
-    /// Whose end is known only when it comes.
-    [[nodiscard]] bool isOpen(std::uint32_t task) const { return m_graph.isFlow(task) || mayStop(task); }
+    [[nodiscard]] bool isOpen(std::uint32_t task) const { return is(task, kOpen); }
+    [[nodiscard]] bool is(std::uint32_t task, std::uint8_t trait) const { return (m_topology.traits[task] & trait) != 0; }
     [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const { return m_table.durations[m_graph.taskClass[task]]; }
 
     void reset()
@@ -71,7 +80,6 @@ private:
         m_work.last.assign(resources, kNoSpan);
         m_work.isBusy.assign(resources, 0);
         m_order.reset();
-        rankTies();
         m_work.ownArrivals.clear();
         m_work.ended.clear();
         m_work.candidates.clear();
@@ -80,58 +88,25 @@ private:
         m_work.freed.clear();
         m_work.active.clear();
         m_links.reset();
-        m_work.pending.resize(tasks);
-        for (std::uint32_t task = 0; task < tasks; ++task) {
-            const std::uint32_t on = m_graph.resource[task];
-            const bool follows = !m_order.decides(on) && task > m_graph.resources[on].track.first;
-            m_work.pending[task] = m_graph.predBegin[task + 1] - m_graph.predBegin[task] + (follows ? 1 : 0);
-        }
-        findSuccessors(tasks);
+        m_work.pending = m_topology.waits;
         if (m_graph.overtakes.empty() && m_graph.voidAfter.empty())
             return;
         m_timeline.isVoid.assign(tasks, 0);
         std::ranges::fill(m_timeline.end, kNever);   // whether a task has ended is asked of those that have not
     }
 
-    void rankTies()
-    {
-        std::vector<std::uint32_t> order(m_graph.resources.size());
-        std::iota(order.begin(), order.end(), 0u);
-        std::ranges::sort(order, {}, [&](std::uint32_t r) {
-            const Track &t = m_graph.resources[r].track;
-            return std::tuple(t.pipelineClass, t.stage, t.stream, t.toStage, t.first);
-        });
-        m_work.tieRank.resize(order.size());
-        for (std::uint32_t i = 0; i < order.size(); ++i)
-            m_work.tieRank[order[i]] = i;
-    }
-
     void arriveAt(Instants &arrivals, Nanoseconds time, std::uint32_t task)
     {
         const auto microBatch = static_cast<std::uint64_t>(m_graph.microBatch[task] + 1);
-        arrivals.push(time, microBatch << 32 | m_work.tieRank[m_graph.resource[task]], task);
+        arrivals.push(time, microBatch << 32 | m_topology.tieRank[m_graph.resource[task]], task);
     }
-    void freeAt(Nanoseconds time, std::uint32_t resource) { m_work.freed.push(time, m_work.tieRank[resource], resource); }
-
-    void findSuccessors(std::size_t tasks)
-    {
-        m_work.successorBegin.assign(tasks + 1, 0);
-        m_work.successor.resize(m_graph.pred.size());
-        for (const std::uint32_t pred : m_graph.pred)
-            ++m_work.successorBegin[pred];
-        std::uint32_t end = 0;
-        for (std::uint32_t &begin : m_work.successorBegin)
-            begin = end += begin;
-        for (auto task = static_cast<std::uint32_t>(tasks); task-- > 0;)
-            for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i)
-                m_work.successor[--m_work.successorBegin[m_graph.pred[i]]] = hasStarts ? task | (m_graph.lag[i] & kFromStart) : task;
-    }
+    void freeAt(Nanoseconds time, std::uint32_t resource) { m_work.freed.push(time, m_topology.tieRank[resource], resource); }
 
     /// All that the task waits for has a known end: gives it its start, or lets it arrive there.
     void place(std::uint32_t task)
     {
         const std::uint32_t on = m_graph.resource[task];
-        const bool chooses = m_order.decides(on);
+        const bool chooses = is(task, kChosen);
         Nanoseconds start = chooses ? 0 : m_work.free[on];
         std::uint32_t cause = chooses ? kNoSpan : m_work.last[on];
         for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i) {
@@ -169,11 +144,10 @@ private:
             const std::uint32_t task = m_work.ended.back();
             m_work.ended.pop_back();
             const std::uint32_t released = hasStarts && isOpen(task) ? kFromStart : 0;   // when it began
-            for (std::uint32_t i = m_work.successorBegin[task]; i < m_work.successorBegin[task + 1]; ++i)
-                if (const std::uint32_t next = m_work.successor[i]; !hasStarts || (next & released) == 0)
+            for (std::uint32_t i = m_topology.successorBegin[task]; i < m_topology.successorBegin[task + 1]; ++i)
+                if (const std::uint32_t next = m_topology.successor[i]; !hasStarts || (next & released) == 0)
                     release(hasStarts ? next & ~kFromStart : next);
-            const std::uint32_t on = m_graph.resource[task];
-            if (!m_order.decides(on) && task + 1 < m_graph.resources[on].track.last)
+            if (is(task, kFollowed))
                 release(task + 1);
         }
     }
@@ -184,27 +158,33 @@ private:
             place(task);
     }
 
-    [[nodiscard]] Nanoseconds nextInstant() const
+    [[nodiscard]] Nanoseconds nextInstant() { return std::min({m_work.arrivals.next(), m_work.freed.next(), nextOpenEnd()}); }
+
+    /// When the first of the open tasks ends.
+    Nanoseconds nextOpenEnd()
     {
-        Nanoseconds next = std::min(m_work.arrivals.next(), m_work.freed.next());
-        for (const auto &flow : m_work.active)
-            next = std::min(next, flow.end);
-        return next;
+        if (m_openChanged) {
+            m_openEnd = kNever;
+            for (const auto &flow : m_work.active)
+                m_openEnd = std::min(m_openEnd, flow.end);
+            m_openChanged = false;
+        }
+        return m_openEnd;
     }
 
     /// Completions of this instant, then the choices of the resources that they free, among what had arrived before. Those
     /// that give turns wait until nothing more can arrive at this instant.
     void complete()
     {
-        for (std::size_t i = 0; i < m_work.active.size();) {
+        for (std::size_t i = nextOpenEnd() <= m_now ? 0 : m_work.active.size(); i < m_work.active.size();) {
             if (m_work.active[i].end > m_now) {
                 ++i;
                 continue;
             }
             const std::uint32_t task = m_work.active[i].task;
             finish(i);
-            if (const std::uint32_t on = m_graph.resource[task]; m_order.decides(on))
-                becomeFree(on);
+            if (is(task, kChosen))
+                becomeFree(m_graph.resource[task]);
         }
         while (m_work.freed.next() <= m_now)
             becomeFree(m_work.freed.pop());
@@ -219,6 +199,7 @@ private:
         const std::uint32_t task = m_work.active[i].task;
         m_work.active[i] = m_work.active.back();
         m_work.active.pop_back();
+        m_openChanged = true;
         if (const Flow *flow = flowOf(task))
             m_links.leave(*flow);
         end(task, m_now);
@@ -255,13 +236,13 @@ private:
     void arrive()
     {
         while (m_work.arrivals.next() <= m_now) {
-            const std::uint32_t task = m_work.arrivals.pop(), on = m_graph.resource[task];
-            if (!m_order.decides(on)) {
+            const std::uint32_t task = m_work.arrivals.pop();
+            if (!is(task, kChosen)) {
                 begin(task);
                 continue;
             }
             m_order.arrive(task);
-            mayChoose(on);
+            mayChoose(m_graph.resource[task]);
         }
         choose(m_work.candidates);
     }
@@ -286,9 +267,9 @@ private:
     /// Tells those that wait for its start.
     void releaseStarted(std::uint32_t task)
     {
-        for (std::uint32_t i = m_work.successorBegin[task]; hasStarts && i < m_work.successorBegin[task + 1]; ++i)
-            if ((m_work.successor[i] & kFromStart) != 0)
-                release(m_work.successor[i] & ~kFromStart);
+        for (std::uint32_t i = m_topology.successorBegin[task]; hasStarts && i < m_topology.successorBegin[task + 1]; ++i)
+            if ((m_topology.successor[i] & kFromStart) != 0)
+                release(m_topology.successor[i] & ~kFromStart);
     }
 
     /// It overtakes what has not ended, or nobody needs it any more.
@@ -319,6 +300,7 @@ private:
         }
         if (isOpen(task)) {
             m_work.active.push_back({task, static_cast<double>(durationOf(task)), 1, m_now, m_now + durationOf(task)});
+            m_openChanged = true;
             if (const Flow *flow = flowOf(task))
                 m_links.join(*flow);
             releaseStarted(task);
@@ -345,6 +327,7 @@ private:
         flow.speed = speed;
         // A thousandth of a nanosecond of rounding must not become a whole one.
         const double left = flow.workLeft > 1e-3 ? std::ceil(flow.workLeft / speed - 1e-3) : 0;
+        m_openChanged = true;
         flow.end = left < 9e18 - static_cast<double>(m_now) ? m_now + static_cast<Nanoseconds>(left) : kNever;
     }
 
@@ -364,10 +347,13 @@ private:
     const ClassTable &m_table;
     SimulationWorkspace &m_work;
     Timeline &m_timeline;
+    const EventTopology &m_topology;
     RunTimeOrder m_order;
     SharedLinks m_links;
     Nanoseconds m_now = 0;
     std::size_t m_settled = 0;
+    Nanoseconds m_openEnd = kNever;
+    bool m_openChanged = false;    // since m_openEnd was found
 };
 
 } // namespace

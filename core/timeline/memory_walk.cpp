@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/memory_walk.h"
 
+#include <optional>
 #include <utility>
 
 namespace trainyard {
@@ -14,17 +15,36 @@ std::int64_t rounded(double bytes)
     return bytes >= 0 && bytes < kExact ? std::int64_t(bytes + 0.5) : wholeBytes(bytes);
 }
 
-/// What happens at one instant is one step of a curve.
-void step(std::vector<MemoryStep> &curve, Nanoseconds time, double bytes)
-{
-    const std::int64_t whole = rounded(bytes);
-    if (curve.back().time == time && curve.size() > 1 && curve[curve.size() - 2].bytes == whole)
-        curve.pop_back();
-    else if (curve.back().time == time)
-        curve.back().bytes = whole;
-    else if (curve.back().bytes != whole)
-        curve.push_back({time, whole});
-}
+/// A curve under way. What happens at one instant is one step of it.
+class Steps {
+public:
+    Steps(std::vector<MemoryStep> &curve, std::size_t changes) : m_curve(curve)
+    {
+        m_curve.reserve(changes);
+        m_curve.push_back({0, 0});
+    }
+
+    void add(Nanoseconds time, double bytes)
+    {
+        if (const std::int64_t now = rounded(bytes); now != m_last.bytes)
+            change(time, now);
+    }
+
+private:
+    void change(Nanoseconds time, std::int64_t bytes)
+    {
+        if (m_last.time != time)
+            m_curve.push_back({time, bytes});
+        else if (m_curve.size() > 1 && m_curve[m_curve.size() - 2].bytes == bytes)
+            m_curve.pop_back();
+        else
+            m_curve.back().bytes = bytes;
+        m_last = m_curve.back();
+    }
+
+    std::vector<MemoryStep> &m_curve;
+    MemoryStep m_last{0, 0};
+};
 
 OffloadUse useOf(const Timeline &timeline, int pipelineClass, int stage)
 {
@@ -40,7 +60,7 @@ OffloadUse useOf(const Timeline &timeline, int pipelineClass, int stage)
             }
             use.written += moved;
             use.dropped += bytes - moved;
-            if (!timeline.isVoid.empty() && timeline.isVoid[span] != 0)
+            if (timeline.isInVain(span))
                 use.forwarded += moved;
         }
     }
@@ -84,15 +104,35 @@ void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, 
     result.fullest = 2 * std::size_t(fullest) + (isAfter ? 1 : 0);
 }
 
-} // namespace
-
-const TaskClass &effectOf(const Timeline &timeline, std::uint32_t span)
+/// Of a stage on which several rows change memory.
+template <bool keepsCurves>
+void walkRows(const Timeline &timeline, MemoryRows &rows, LiveOverTime &result)
 {
-    static const TaskClass kNothing;
-    return timeline.isVoid.empty() || timeline.isVoid[span] == 0 ? timeline.classOf(span) : kNothing;
+    const Nanoseconds *const start = timeline.start.data(), *const end = timeline.end.data();
+    std::optional<Steps> gpu, whole;
+    if constexpr (keepsCurves) {
+        gpu.emplace(result.gpu, 2 * rows.spans() + 2);
+        whole.emplace(result.whole, rows.spans() + 2);   // where nothing leaves, the two agree
+    }
+    MemorySum sum;
+    rows.each([&](std::uint32_t span, bool ends) {
+        const MemoryChange &change = rows.effectOf(span).memory;
+        ends ? sum.end(change) : sum.start(change);
+        if constexpr (keepsCurves) {
+            const Nanoseconds time = ends ? end[span] : start[span];
+            gpu->add(time, sum.gpu());
+            whole->add(time, sum.whole());
+        }
+        return true;
+    });
+    sum.tell(result);
 }
 
-MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage) : m_timeline(timeline)
+} // namespace
+
+MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage)
+    : m_start(timeline.start.data()), m_end(timeline.end.data()), m_classes(timeline.classes), m_taskClass(timeline.taskClass.data()),
+      m_isVoid(timeline.isVoid.empty() ? nullptr : timeline.isVoid.data())
 {
     if (timeline.taskClass.empty())
         return;                    // nothing is known of its spans
@@ -108,16 +148,7 @@ MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage) :
     for (const bool operations : {false, true})
         for (const Track &track : timeline.tracks)
             if (track.pipelineClass == pipelineClass && track.stage == stage && track.first < track.last && (track.stream == Stream::Compute) == operations && changes(track))
-                m_rows.push_back({track.first, track.last, false, timeline.start[track.first]});
-}
-
-void MemoryRows::advance(Row &row) const
-{
-    row.isRunning = !row.isRunning;
-    if (!row.isRunning && ++row.span == row.last)
-        row.time = kLongestTime;
-    else
-        row.time = row.isRunning ? m_timeline.end[row.span] : m_timeline.start[row.span];
+                m_rows.push_back({track.first, track.last, false, 2 * timeline.start[track.first] + 1});
 }
 
 LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool leaves, bool keepsCurves)
@@ -129,19 +160,7 @@ LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage
         keepsCurves ? walkOne<true>(timeline, first, last, result) : walkOne<false>(timeline, first, last, result);
         return result;
     }
-    if (keepsCurves)
-        result.gpu = result.whole = {{0, 0}};   // where nothing leaves, the two agree
-    MemorySum sum(result);
-    rows.each([&](std::uint32_t span, bool ends) {
-        const MemoryChange &change = effectOf(timeline, span).memory;
-        ends ? sum.end(change) : sum.start(change);
-        if (keepsCurves) {
-            const Nanoseconds time = ends ? timeline.end[span] : timeline.start[span];
-            step(result.gpu, time, sum.gpu());
-            step(result.whole, time, sum.whole());
-        }
-        return true;
-    });
+    keepsCurves ? walkRows<true>(timeline, rows, result) : walkRows<false>(timeline, rows, result);
     result.use = useOf(timeline, pipelineClass, stage);
     return result;
 }

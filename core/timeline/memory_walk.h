@@ -7,6 +7,8 @@
 #include "core/timeline/timeline.h"
 
 #include <algorithm>
+#include <limits>
+#include <span>
 #include <vector>
 
 namespace trainyard {
@@ -34,8 +36,6 @@ struct LiveOverTime {
 /// Sums and peaks of changes as they come.
 class MemorySum {
 public:
-    explicit MemorySum(LiveOverTime &result) : m_result(result) {}
-
     void start(const MemoryChange &change)
     {
         m_running += change.running;
@@ -48,24 +48,31 @@ public:
     }
     [[nodiscard]] double gpu() const { return m_now.gpu + m_running; }
     [[nodiscard]] double whole() const { return gpu() + m_now.away + m_now.discarded; }
+    void tell(LiveOverTime &result) const
+    {
+        result.peak = m_peak;
+        result.peakWhole = m_peakWhole;
+        result.mostAway = m_mostAway;
+        result.fullest = m_fullest;
+    }
 
 private:
     void add(const PoolBytes &change)
     {
         m_now += change;
-        if (gpu() > m_result.peak) {
-            m_result.peak = gpu();
-            m_result.fullest = m_changes;
+        if (gpu() > m_peak) {
+            m_peak = gpu();
+            m_fullest = m_changes;
         }
         ++m_changes;
-        m_result.peakWhole = std::max(m_result.peakWhole, whole());
-        m_result.mostAway = std::max(m_result.mostAway, m_now.away);
+        m_peakWhole = std::max(m_peakWhole, whole());
+        m_mostAway = std::max(m_mostAway, m_now.away);
     }
 
-    LiveOverTime &m_result;
     PoolBytes m_now;
     double m_running = 0;          // of what runs
-    std::size_t m_changes = 0;
+    double m_peak = 0, m_peakWhole = 0, m_mostAway = 0;
+    std::size_t m_changes = 0, m_fullest = 0;
 };
 
 /// The rows of one GPU that change its memory, and which of their spans does next. At one instant what ends comes before what starts,
@@ -74,34 +81,68 @@ class MemoryRows {
 public:
     MemoryRows(const Timeline &timeline, int pipelineClass, int stage);
 
-    [[nodiscard]] std::size_t size() const { return m_rows.size(); }
+    [[nodiscard]] std::size_t spans() const
+    {
+        std::size_t sum = 0;
+        for (const Row &row : m_rows)
+            sum += row.last - row.span;
+        return sum;
+    }
     /// The spans of the one row, if there is one.
     [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> only() const { return m_rows.size() == 1 ? std::pair(m_rows.front().span, m_rows.front().last) : std::pair(0u, 0u); }
+
+    /// What a span does to memory: nothing where it was in vain.
+    [[nodiscard]] const TaskClass &effectOf(std::uint32_t span) const
+    {
+        static constexpr TaskClass kNothing{};
+        if (m_isVoid && m_isVoid[span] != 0)
+            return kNothing;
+        const std::uint32_t c = m_taskClass[span];
+        return c < m_classes.size() ? m_classes[c] : kNothing;
+    }
 
     /// Calls visit(span, whether it ends) until that returns false.
     template <class Visit>
     void each(Visit visit)
     {
+        constexpr Nanoseconds kDone = std::numeric_limits<Nanoseconds>::max();
         while (!m_rows.empty()) {
-            Row *next = &m_rows.front();
-            for (Row &row : m_rows)
-                if (row.time < next->time || (row.time == next->time && row.isRunning && !next->isRunning))
-                    next = &row;
-            if (next->time == kLongestTime || !visit(next->span, next->isRunning))
-                return;
-            advance(*next);
+            std::size_t next = 0;
+            Nanoseconds other = kDone;     // when another row has its turn
+            for (std::size_t i = 1; i < m_rows.size(); ++i)
+                if (m_rows[i].turn < m_rows[next].turn) {
+                    other = std::min(other, m_rows[next].turn);
+                    next = i;
+                } else {
+                    other = std::min(other, m_rows[i].turn + 1);   // of equal turns the first row's
+                }
+            for (Row &row = m_rows[next];;) {
+                if (row.turn == kDone || !visit(row.span, row.isRunning))
+                    return;
+                advance(row);
+                if (row.turn >= other)
+                    break;
+            }
         }
     }
 
 private:
-    struct Row { std::uint32_t span, last; bool isRunning; Nanoseconds time; };
-    void advance(Row &row) const;
+    /// `turn`: twice the time of its next change; one more where that is a start.
+    struct Row { std::uint32_t span, last; bool isRunning; Nanoseconds turn; };
+    void advance(Row &row) const
+    {
+        row.isRunning = !row.isRunning;
+        if (!row.isRunning && ++row.span == row.last)
+            row.turn = std::numeric_limits<Nanoseconds>::max();
+        else
+            row.turn = row.isRunning ? 2 * m_end[row.span] : 2 * m_start[row.span] + 1;
+    }
 
-    const Timeline &m_timeline;
+    const Nanoseconds *m_start, *m_end;
+    std::span<const TaskClass> m_classes;
+    const std::uint32_t *m_taskClass;
+    const std::uint8_t *m_isVoid;
     std::vector<Row> m_rows;
 };
-
-/// What a span does to memory: nothing where it was in vain.
-[[nodiscard]] const TaskClass &effectOf(const Timeline &timeline, std::uint32_t span);
 
 } // namespace trainyard

@@ -140,7 +140,9 @@ bool needsEvents(const TaskGraph &graph)
 void prepareTimeline(Timeline &timeline, const TaskGraph &graph)
 {
     const std::size_t tasks = graph.taskCount();
-    timeline.classes = graph.table.about;
+    if (graph.table.version == 0 || timeline.classesVersion != graph.table.version)
+        timeline.classes = graph.table.about;
+    timeline.classesVersion = graph.table.version;
     // A timeline of this topology keeps its labels; only the times are written anew.
     if (graph.fingerprint != 0 && timeline.fingerprint == graph.fingerprint && timeline.spanCount() == tasks)
         return;
@@ -180,9 +182,14 @@ void finishTimeline(Timeline &timeline, const TaskGraph &graph)
                 span = span == kNoSpan ? kNoSpan : newIndex[span];
     }
     timeline.duration = 0;
-    for (const Track &track : timeline.tracks)
-        if (track.first < track.last)
-            timeline.duration = std::max(timeline.duration, *std::max_element(timeline.end.begin() + track.first, timeline.end.begin() + track.last));
+    for (std::size_t r = 0; r < timeline.tracks.size(); ++r) {
+        const Track &track = timeline.tracks[r];
+        if (track.first == track.last)
+            continue;
+        const bool endsInOrder = graph.resources[r].discipline == Discipline::FixedOrder;
+        const auto from = timeline.end.begin() + (endsInOrder ? track.last - 1 : track.first);
+        timeline.duration = std::max(timeline.duration, *std::max_element(from, timeline.end.begin() + track.last));
+    }
 }
 
 Expected<void> runSinglePass(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop)

@@ -22,10 +22,11 @@ struct SimulationWorkspace {
     // per resource
     std::vector<Nanoseconds> free;                 // when its last task so far ends
     std::vector<std::uint32_t> last;               // that task (event loop only)
-    std::vector<std::uint32_t> tieRank;            // its place among all by cell member, stage and direction (event loop only)
     std::vector<Nanoseconds> lags;                 // single pass: those of the graph behind one that never binds
     // event loop only
-    std::vector<std::uint32_t> pending, successorBegin, successor, ended;
+    EventTopology events;                          // of the last graph whose orders are all fixed, but for its flows
+    std::uint64_t eventsOf = 0;                    // its fingerprint; 0 = none
+    std::vector<std::uint32_t> pending, ended;
     std::vector<std::uint32_t> candidates, lastToChoose;   // resources that may take a task at this instant
     Instants arrivals, freed;
     Instants ownArrivals;                          // at resources that know their own results at once

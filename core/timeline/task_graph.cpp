@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/task_graph.h"
 
+#include <atomic>
+
 namespace trainyard {
 
 namespace {
@@ -111,6 +113,8 @@ private:
 
 void ClassTable::clear()
 {
+    static std::atomic<std::uint64_t> versions;
+    version = ++versions;
     durations.clear();
     flow.clear();
     about.clear();

@@ -7,6 +7,7 @@
 // flows, bytes and memory are looked up by class.
 
 #include "core/base/error.h"
+#include "core/timeline/event_topology.h"
 #include "core/timeline/timeline.h"
 
 #include <string>
@@ -47,7 +48,9 @@ struct ClassTable {
     std::vector<Nanoseconds> lags;             // the first is 0
     std::vector<Flow> flows;
     std::vector<double> linkCapacity;          // bytes/s, one entry a direction of a shared link; empty: no link can be a bottleneck
+    std::uint64_t version = 0;                 // another one since each clear(); 0 = unknown. Timelines take `about` over once a version
 
+    /// To be written anew.
     void clear();
     std::uint32_t add(WorkKind kind, Nanoseconds duration, double bytes = 0, std::uint32_t flowIndex = kNoSpan)
     {
@@ -100,6 +103,7 @@ struct TaskGraph {
     // a topological order of the tasks, resource order included; not read where a resource decides while it runs
     std::vector<PassStep> steps;
     std::vector<Resource> resources;
+    EventTopology events;                      // empty where all orders are fixed
     ClassTable table;
     // which topology this is, for builders that reuse one; 0 = unknown
     std::uint64_t fingerprint = 0;

@@ -30,18 +30,4 @@ const std::array<WorkTraits, kWorkKindCount> kWorkTraits{{
     {"weights to GPU", TimeUse::None, WaitsSince::End},
 }};
 
-const TaskClass &Timeline::classOf(std::uint32_t span) const
-{
-    static const TaskClass kUnknown;
-    const std::uint32_t index = taskClass.empty() ? kNoSpan : taskClass[span];
-    return index < classes.size() ? classes[index] : kUnknown;
-}
-
-double Timeline::bytesMoved(std::uint32_t span) const
-{
-    if (!isVoid.empty() && isVoid[span] != 0 && start[span] == end[span] && (moved.empty() || moved[span] == 1))
-        return 0;
-    return classOf(span).bytes * (moved.empty() ? 1 : moved[span]);
-}
-
 } // namespace trainyard

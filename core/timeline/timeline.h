@@ -34,6 +34,7 @@ struct Timeline {
     std::vector<WorkKind> kind;
     std::vector<std::uint32_t> taskClass;      // index into `classes`, or kNoSpan: nothing more is known of it. May be empty
     std::vector<TaskClass> classes;            // what the spans of a class do
+    std::uint64_t classesVersion = 0;          // of the table that they come from; 0 = unknown
     std::vector<std::int32_t> microBatch;      // -1 where it has none
     std::vector<std::uint16_t> chunk;          // virtual pipeline chunk on its stage
     // The backward of a ForwardBackward, whose forward the two above tell of; empty where there are none
@@ -52,9 +53,20 @@ struct Timeline {
     [[nodiscard]] std::size_t spanCount() const { return start.size(); }
     [[nodiscard]] bool isEmpty() const { return start.empty(); }
     /// What the span does; nothing where its class is not known.
-    [[nodiscard]] const TaskClass &classOf(std::uint32_t span) const;
+    [[nodiscard]] const TaskClass &classOf(std::uint32_t span) const
+    {
+        static constexpr TaskClass kUnknown{};
+        const std::uint32_t index = taskClass.empty() ? kNoSpan : taskClass[span];
+        return index < classes.size() ? classes[index] : kUnknown;
+    }
+    [[nodiscard]] bool isInVain(std::uint32_t span) const { return !isVoid.empty() && isVoid[span] != 0; }
     /// Bytes that the span moved: nothing of what it did in vain before it began, its part where it was stopped.
-    [[nodiscard]] double bytesMoved(std::uint32_t span) const;
+    [[nodiscard]] double bytesMoved(std::uint32_t span) const
+    {
+        if (isInVain(span) && start[span] == end[span] && (moved.empty() || moved[span] == 1))
+            return 0;
+        return classOf(span).bytes * (moved.empty() ? 1 : moved[span]);
+    }
 };
 
 } // namespace trainyard
