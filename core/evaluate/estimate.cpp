@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/estimate.h"
 
+#include "core/cost/placements.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan_reduce.h"
 #include "core/cost/wan_traffic.h"
+#include "core/evaluate/feasibility.h"
 #include "core/memory/in_flight_room.h"
+#include "core/memory/stage_memory.h"
+#include "core/placement/location_book.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
@@ -113,6 +117,25 @@ Estimate estimate(const Workload &workload)
     result.iteration += iterationOverhead(workload);
     result.iteration = std::max(result.iteration, hiddenExchange(across, workload.plan->wan));
     return result;
+}
+
+Evaluation placedEstimate(Workload &workload)
+{
+    Evaluation evaluation = begun(workload);
+    Placements open = placements(workload, 1);
+    if (open.found.empty()) {
+        evaluation.feasibility.isPlaced = false;
+        evaluation.layout = std::move(open.unplaced);
+        return evaluation;
+    }
+    workload.layout = std::move(open.found.front().layout);
+    if (hasRunnableShape(workload))
+        evaluation.metrics.iterationTime = estimate(workload).iteration.value;
+    setJudged(evaluation, judge(workload, boundedStageMemory(workload)));
+    evaluation.metrics.gpusTotal = workload.layout.gpusTotal;
+    evaluation.metrics.gpusUsed = workload.layout.gpusUsed;
+    evaluation.layout = workload.layout;
+    return evaluation;
 }
 
 } // namespace trainyard

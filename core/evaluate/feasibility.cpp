@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/feasibility.h"
 
+#include "core/evaluate/metrics.h"
 #include "core/placement/location_book.h"
 #include "core/placement/shard_exchange.h"
 
@@ -30,6 +31,20 @@ Judged judge(const Workload &workload, std::vector<StageMemory> stages)
     f.fitsHosts = std::ranges::all_of(judged.nodes, &HostMemory::fits);
     f.hasDrives = !lacksDrives(workload);
     return judged;
+}
+
+void setJudged(Evaluation &evaluation, Judged judged)
+{
+    evaluation.feasibility = judged.feasibility;
+    addMemoryMetrics(evaluation.metrics, std::move(judged.stages), judged.nodes);
+}
+
+Evaluation begun(const Workload &workload)
+{
+    Evaluation evaluation;
+    evaluation.plan = workload.plan;
+    evaluation.model = workload.model;
+    return evaluation;
 }
 
 } // namespace trainyard

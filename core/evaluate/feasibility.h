@@ -17,6 +17,12 @@ struct Judged {
     [[nodiscard]] double need() const;
 };
 
+/// Takes the verdict and its memory over.
+void setJudged(Evaluation &evaluation, Judged judged);
+
+/// Of a resolved workload, nothing but what it is about.
+[[nodiscard]] Evaluation begun(const Workload &workload);
+
 /// Of a workload with a layout, and what its stages hold.
 [[nodiscard]] Judged judge(const Workload &workload, std::vector<StageMemory> stages);
 

@@ -5,6 +5,7 @@
 #include "core/cost/placements.h"
 #include "core/cost/task_count.h"
 #include "core/evaluate/confidence.h"
+#include "core/evaluate/estimate.h"
 #include "core/evaluate/feasibility.h"
 #include "core/evaluate/metrics.h"
 #include "core/evaluate/problems.h"
@@ -83,7 +84,7 @@ public:
 
     ExpectedAll<EvaluationPtr> run(Clock::time_point started)
     {
-        auto evaluation = m_depth == Depth::Fit ? fitted() : evaluated();
+        ExpectedAll<Evaluation> evaluation = m_depth == Depth::Estimate ? placedEstimate(m_workload) : m_depth == Depth::Fit ? fitted() : evaluated();
         if (!evaluation)
             return std::unexpected(std::move(evaluation.error()));
         if (m_stop.stop_requested())
@@ -95,19 +96,11 @@ public:
     }
 
 private:
-    [[nodiscard]] Evaluation begun() const
-    {
-        Evaluation evaluation;
-        evaluation.plan = m_workload.plan;
-        evaluation.model = m_workload.model;
-        return evaluation;
-    }
-
     /// Of the placement that fits, or else of the one that comes nearest.
     ExpectedAll<Evaluation> fitted()
     {
         std::optional<Judged> best;
-        Evaluation evaluation = begun();
+        Evaluation evaluation = begun(m_workload);
         evaluation.feasibility.isSharded = !refusesSharding(*m_workload.plan, m_workload.stack);
         if (!evaluation.feasibility.isSharded)
             return evaluation;
@@ -129,7 +122,7 @@ private:
                 break;
         }
         if (best)
-            addJudged(evaluation, std::move(*best));
+            setJudged(evaluation, std::move(*best));
         else
             evaluation.feasibility.isPlaced = false;
         return evaluation;
@@ -149,12 +142,6 @@ private:
         const Timeline *timeline = ran ? &*ran : nullptr;
         LiveMemory live = liveMemory(costs, timeline, false);
         return judge(m_workload, stageMemory(m_workload, costs, live, timeline));
-    }
-
-    static void addJudged(Evaluation &evaluation, Judged judged)
-    {
-        evaluation.feasibility = judged.feasibility;
-        addMemoryMetrics(evaluation.metrics, std::move(judged.stages), judged.nodes);
     }
 
     ExpectedAll<Evaluation> evaluated()
@@ -194,7 +181,7 @@ private:
         }
         if (!best && !tooLong.empty())
             return std::unexpected(std::move(tooLong));
-        Evaluation evaluation = begun();
+        Evaluation evaluation = begun(m_workload);
         if (best)
             fill(evaluation, std::move(*best));
         else
@@ -249,7 +236,7 @@ private:
         addOffloadMetrics(metrics, m_workload, candidate.costs, candidate.live);
         if (keepsSpans())
             addMemoryCurves(evaluation, candidate);
-        addJudged(evaluation, std::move(candidate.judged));
+        setJudged(evaluation, std::move(candidate.judged));
         addOffloadedSteps(evaluation, candidate.costs);
         if (m_service)
             fillBubbles(metrics, candidate.timeline, m_workload, *m_service, m_stop);

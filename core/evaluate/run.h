@@ -17,6 +17,7 @@
 namespace trainyard {
 
 enum class Depth : std::uint8_t {
+    Estimate,                      // the placement of the least bound; time in closed form, and the most memory that the schedule may take
     Fit,                           // where the stages lie, memory, feasibility; simulated only where activations leave the GPU, and of a
                                    // few placements the one that fits or else comes nearest. Orders made at run time hold the most they may
     Score,                         // and time, cost and problems, of the fastest placement that can run

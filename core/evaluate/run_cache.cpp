@@ -9,8 +9,8 @@ EvaluationPtr RunCache::find(const Plan &plan, Depth depth, const FixFinder *fix
 {
     const std::lock_guard lock(m_mutex);
     const auto answers = [&](const Entry &entry) {
-        // Of a Fit the placement is another's: the nearest to fitting, not the fastest.
-        const bool isDeep = depth == Depth::Fit ? entry.depth == depth : entry.depth >= depth && entry.depth != Depth::Fit;
+        // The shallow ones look at another placement: of the least bound, or the nearest to fitting.
+        const bool isDeep = depth < Depth::Score ? entry.depth == depth : entry.depth >= depth;
         return isDeep && (depth != Depth::Everything || entry.fixes == fixes) && (entry.evaluation->plan.get() == &plan || *entry.evaluation->plan == plan);
     };
     const auto found = std::ranges::find_if(m_entries, answers);

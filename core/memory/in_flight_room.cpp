@@ -24,6 +24,40 @@ double roomForMicroBatches(const Workload &workload, int stage, double share)
     return least;
 }
 
+LiveBound liveBound(const std::vector<ChunkMemory> &chunks, bool splitsBackward)
+{
+    LiveBound bound;
+    for (const ChunkMemory &chunk : chunks) {
+        bound.each += chunk.kept + chunk.ends;
+        bound.forWeightGrads += splitsBackward ? chunk.forWeightGrads : 0;
+        bound.loss += chunk.loss;
+        bound.whole += std::max(0.0, chunk.whole - chunk.kept);
+        bound.workspace = std::max({bound.workspace, chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total(),
+                                    splitsBackward ? chunk.atLayers.total() + std::max(0.0, chunk.forWeightGrads - chunk.kept) : 0});
+    }
+    return bound;
+}
+
+std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pipelines)
+{
+    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
+    const int stages = workload.degrees.pipeline;
+    std::vector<int> most(std::size_t(stages), pipelines.microBatches);
+    const auto limit = [&](const std::vector<int> &by) {
+        for (std::size_t i = 0; i < most.size() && !by.empty(); ++i)
+            most[i] = std::min(most[i], std::max(1, by[by.size() == 1 ? 0 : i]));
+    };
+    limit(workload.source.inFlight);
+    if (schedule.room == RoomUse::RunTime && workload.source.hasMemory)
+        limit(inFlightRoom(workload, kWorkConservingShare).microBatches);
+    else if (schedule.inFlight)
+        limit(schedule.inFlight({stages, pipelines.microBatches, workload.degrees.programChunks(), {}}));
+    else if (schedule.holdsStagesBehind)
+        for (int i = 0; i < stages; ++i)
+            most[std::size_t(i)] = std::min(most[std::size_t(i)], stages - i);
+    return most;
+}
+
 /// A loss stays no longer than its own backward takes to come; so does what one micro-batch keeps whole.
 InFlightRoom inFlightRoom(const Workload &workload, double share)
 {

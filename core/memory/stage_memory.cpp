@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/stage_memory.h"
 
+#include "core/ladder/recompute.h"
+#include "core/memory/in_flight_room.h"
 #include "core/memory/stage_states.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -78,6 +81,37 @@ StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveB
 }
 
 } // namespace
+
+std::vector<StageMemory> boundedStageMemory(const Workload &workload)
+{
+    std::vector<StageMemory> stages;
+    const auto &classes = workload.layout.classes;
+    if (!workload.source.hasMemory || classes.empty())
+        return stages;
+    const auto fullest = std::ranges::max_element(classes, {}, &PipelineClass::microBatches);
+    const std::vector<int> inFlight = mostInFlight(workload, *fullest);
+    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
+    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
+        const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
+        // The chunks of a stage may be in flight unequally often: as if all that are were of the one that keeps most.
+        double bound = 0;
+        const double count = double(inFlight[std::size_t(stage)]) * double(chunks.size());
+        const bool staysWhole = stage + 1 == workload.degrees.pipeline && !workload.stack.recomputesLastStage;
+        const double whole = !recomputesAnything(*workload.plan) ? 0 : staysWhole ? count : 1;
+        for (const ChunkMemory &chunk : chunks) {
+            const LiveBound of = liveBound({chunk}, schedule.splitsBackward);
+            bound = std::max(bound, of.of(count, whole));
+        }
+        std::optional<StageMemory> most;
+        for (const RankSet &ranks : unlikeSets(workload, stage)) {
+            StageMemory memory = memoryOf(workload, ranks, {.activations = bound, .inFlight = double(inFlight[std::size_t(stage)])}, chunks);
+            if (!most || double(memory.device) * double(most->capacity) > double(most->device) * double(memory.capacity))
+                most = std::move(memory);
+        }
+        stages.push_back(std::move(*most));
+    }
+    return stages;
+}
 
 LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves)
 {

@@ -125,6 +125,19 @@ void estimateGpt3On1024(benchmark::State &state)
 }
 BENCHMARK(estimateGpt3On1024)->Unit(benchmark::kMicrosecond);
 
+/// Placement and memory too, from a resolved workload.
+void estimateGpt3On1024WithPlacementAndMemory(benchmark::State &state)
+{
+    auto workload = resolve(sample("gpt3-175b-1024-a100"), builtinCatalogue());
+    if (!workload) {
+        state.SkipWithError("the plan cannot be resolved");
+        return;
+    }
+    for (auto _ : state)
+        benchmark::DoNotOptimize(placedEstimate(*workload));
+}
+BENCHMARK(estimateGpt3On1024WithPlacementAndMemory)->Unit(benchmark::kMicrosecond);
+
 /// Every set of datacenters and number of replicas screened, those that matter simulated.
 void selectDatacentersOfThreeRegions(benchmark::State &state)
 {

@@ -93,6 +93,25 @@ private slots:
         QVERIFY(fitting > 20);
     }
 
+    // memory of Estimate >= memory of Score where both lie alike; equal where 1f1b or gpipe has one chunk a stage and keeps all
+    void theEstimateBoundsTheMemory()
+    {
+        int looked = 0, equal = 0;
+        for (std::uint32_t seed = 0; seed < 4 * kPlans; ++seed) {
+            const PlanPtr plan = randomValidPlan(seed);
+            const auto rough = at(Depth::Estimate, plan), score = at(Depth::Score, plan);
+            if (!rough || !score || !(*score)->metrics.memory || !(*rough)->metrics.memory || (*rough)->layout.classes != (*score)->layout.classes)
+                continue;
+            ++looked;
+            for (std::size_t stage = 0; stage < (*score)->metrics.memory->perStage.size(); ++stage) {
+                const StageMemory &most = (*rough)->metrics.memory->perStage[stage], &counted = (*score)->metrics.memory->perStage[stage];
+                QVERIFY2(most.device + 1000 >= counted.device, (std::to_string(seed) + ": " + toString(plan->schedule)).c_str());   // whole bytes of parts
+                equal += most.device - counted.device < 1000;
+            }
+        }
+        QVERIFY(looked > 100 && equal > 20);
+    }
+
     void whatIsKnownIsNotRunAgain()
     {
         RunCache cache;
