@@ -35,13 +35,11 @@ void IterationLength::add(double ticks, Where where, const char *right)
 /// The measured time that is longest, or what the model's times depend on most.
 std::string IterationLength::operationKey(const OpTimes &op) const
 {
-    if (!m_work.plan->profile)
-        return "workload";
-    const bool statesWeightGrads = !m_work.plan->profile->weightGradMs.empty();   // else they are a share of the backward
-    const std::array<std::pair<Nanoseconds, const char *>, 4> parts{{{op.forward, "profile.forward_ms"},
-                                                                     {op.inputGrad - op.recompute, "profile.backward_ms"},
-                                                                     {op.recompute, "profile.recompute_ms"},
-                                                                     {op.weightGrad, statesWeightGrads ? "profile.weight_grad_ms" : "profile.backward_ms"}}};
+    const StageSource::Keys &keys = m_work.source.keys;
+    const std::array<std::pair<Nanoseconds, const char *>, 4> parts{{{op.forward, keys.forward},
+                                                                     {op.inputGrad - op.recompute, keys.backward},
+                                                                     {op.recompute, keys.recompute},
+                                                                     {op.weightGrad, keys.weightGrad}}};
     return std::ranges::max_element(parts)->second;
 }
 
@@ -50,16 +48,16 @@ std::string IterationLength::transferKey(const BoundaryTimes &boundary) const
 {
     constexpr double kPetabyte = 1e15;
     const Plan &plan = *m_work.plan;
-    if (plan.profile && std::max(boundary.bytes[0], boundary.bytes[1]) > kPetabyte)
-        return boundary.bytes[0] > kPetabyte || !plan.profile->gradientMb ? "profile.activation_mb" : "profile.gradient_mb";
+    if (m_work.source.keys.activation && std::max(boundary.bytes[0], boundary.bytes[1]) > kPetabyte)
+        return boundary.bytes[0] > kPetabyte ? m_work.source.keys.activation : m_work.source.keys.gradient;
     const double pair = gbitsPerSecond(plan.cluster.wanLinks[std::size_t(boundary.wanLink)].nodePairGbps).value;
     return linkKey(boundary.wanLink, m_work.transports[std::size_t(boundary.wanLink)].rate.value < 0.4 * pair ? "tcp_window_mb" : "node_pair_gbps");
 }
 
 std::string IterationLength::reductionKey() const
 {
-    if (m_work.plan->profile && m_work.plan->profile->parametersMb > 1e9)   // a petabyte: more than any link is for
-        return "profile.parameters_mb";
+    if (m_work.source.parameters.value > 1e15)   // a petabyte: more than any link is for
+        return m_work.source.keys.parameters;
     const auto &classes = m_work.layout.classes;
     const int home = classes.front().locations.front().datacenter;
     for (const PipelineClass &pipelines : classes) {
@@ -68,7 +66,7 @@ std::string IterationLength::reductionKey() const
                 return linkKey(link, "node_pair_gbps");
         }
     }
-    return m_work.plan->profile ? "profile.parameters_mb" : "cluster.datacenters[" + std::to_string(home) + "].fabric_gbps_per_gpu";
+    return m_work.source.keys.parameters ? m_work.source.keys.parameters : "cluster.datacenters[" + std::to_string(home) + "].fabric_gbps_per_gpu";
 }
 
 void IterationLength::addPipelines(const PipelineCosts &pipelines, const PipelineClass &locations)

@@ -6,7 +6,7 @@
 // those that only shorten the bubble (zb-*, dualpipe, dualpipev), for the rest a screening value and no bound.
 
 #include "core/base/units.h"
-#include "core/evaluate/closed_forms.h"
+#include "core/schedule/closed_forms.h"
 #include "core/placement/resolve.h"
 
 namespace trainyard {

@@ -113,7 +113,7 @@ double recomputedByPolicy(const Workload &workload, const Costs &costs, double s
         for (const StageOffload &stage : costs.offload[c])
             recompute += ofClass * stage.fates.forwards * (stage.fates.sparesAttention ? forward - core : forward);
     }
-    return microBatches > 0 ? recompute / microBatches / workload.model.layers / modelCopies(workload.plan->schedule) : 0;
+    return microBatches > 0 ? recompute / microBatches / workload.model.layers / workload.degrees.copies : 0;
 }
 
 void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, double iteration)
@@ -121,7 +121,7 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
     const WorkloadSpec &spec = workload.plan->workload;
     metrics.tokensPerSecond = double(spec.globalBatch) * spec.sequenceLength / iteration;
     metrics.tokensPerSecondPerGpu = *metrics.tokensPerSecond / metrics.gpusUsed;
-    if (workload.plan->profile)
+    if (!workload.source.hasLayers)
         return;   // measured stage times need not belong to the named model: no FLOP is claimed
     // A mask at the borders of documents makes short sequences of a long one.
     const double s = spec.attendedLength(), sequences = double(spec.globalBatch) * spec.sequenceLength / s;
@@ -165,7 +165,7 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     metrics.gpuUtilization = busy / (metrics.gpusUsed * iteration);
 }
 
-void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages)
+void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages, const std::vector<HostMemory> &nodes)
 {
     if (stages.empty())
         return;
@@ -175,6 +175,11 @@ void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages)
     MemoryMetrics memory{fullest->peak, fullest->capacity, fullest->stage, true, {}};
     memory.fits = std::all_of(stages.begin(), stages.end(), [](const StageMemory &m) { return m.fits(); });
     memory.perStage = std::move(stages);
+    for (const HostMemory &node : nodes)
+        if (node.isStated() && (memory.hostCapacity == 0 || node.total() / node.capacity > double(memory.host) / double(memory.hostCapacity))) {
+            memory.host = wholeBytes(node.total());
+            memory.hostCapacity = wholeBytes(node.capacity);
+        }
     metrics.memory = std::move(memory);
 }
 

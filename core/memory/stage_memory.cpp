@@ -116,7 +116,7 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
 std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline)
 {
     std::vector<StageMemory> stages;
-    for (int stage = 0; stage < workload.degrees.pipeline && !workload.plan->profile; ++stage) {
+    for (int stage = 0; stage < workload.degrees.pipeline && workload.source.hasMemory; ++stage) {
         const auto at = std::size_t(stage);
         std::optional<StageMemory> fullest;
         double mostAway = 0;

@@ -3,6 +3,7 @@
 
 #include "core/placement/place.h"
 #include "core/placement/ranks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <map>
@@ -32,7 +33,7 @@ std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
 {
     const Degrees &p = workload.degrees;
     const int group = p.expert * p.expertTensor;
-    if (!workload.model.isMoe() || workload.plan->profile || group <= 1 || workload.layout.mode != PlacementMode::DataAcross)
+    if (!workload.model.isMoe() || !workload.source.hasLayers || group <= 1 || workload.layout.mode != PlacementMode::DataAcross)
         return std::nullopt;
     std::vector<const GpuRun *> runs;      // of one stage: data across locations the same replicas of each stage side by side
     for (const GpuRun &run : workload.layout.runs) {
@@ -270,7 +271,7 @@ Layout LocationBook::finish(PlacementMode mode, int data) const
     layout.data = data;
     if (data > 0) {
         const Plan &plan = *m_workload.plan;
-        layout.chunks = splitLayers(m_workload.model, m_workload.degrees.pipeline, m_workload.degrees.chunks, chunkPlacement(plan.schedule),
+        layout.chunks = splitLayers(m_workload.model, m_workload.degrees.pipeline, m_workload.degrees.chunks, traitsOf(plan.schedule).placement,
                                     plan.placement.layers);
         for (const Piece &piece : m_pieces)
             addRuns(piece, layout);

@@ -50,8 +50,9 @@ BookedWait bookedWait(const Timeline &timeline, std::uint32_t span, std::uint32_
     // An exchange without duration (a gradient norm) passes on what it waited for itself; so do the pieces of a cell's transfer,
     // which are gathered for its sake.
     const auto passesOn = [&](std::uint32_t other) {
-        const Stream stream = timeline.tracks[timeline.trackOf[other]].stream;
-        return stream == Stream::Copy ? timeline.cause[other] != kNoSpan : stream == Stream::Collective && timeline.start[other] == timeline.end[other];
+        if (traitsOf(timeline.kind[other]).waitsSince == WaitsSince::Cause)
+            return timeline.cause[other] != kNoSpan;
+        return timeline.tracks[timeline.trackOf[other]].stream == Stream::Collective && timeline.start[other] == timeline.end[other];
     };
     while (cause != kNoSpan && passesOn(cause))
         cause = timeline.cause[cause];
@@ -63,7 +64,8 @@ BookedWait bookedWait(const Timeline &timeline, std::uint32_t span, std::uint32_
         const std::uint32_t origin = timeline.origin.empty() ? kNoSpan : timeline.origin[cause];
         return {traits.use, origin == kNoSpan ? timeline.start[cause] : timeline.end[origin], cause};
     }
-    case WaitsSince::Start: return {traits.use, timeline.start[cause], cause};
+    case WaitsSince::Start:
+    case WaitsSince::Cause: return {traits.use, timeline.start[cause], cause};
     case WaitsSince::End: break;
     }
     return {TimeUse::Pipeline, timeline.end[cause]};   // the lag of a local boundary
