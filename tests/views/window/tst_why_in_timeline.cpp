@@ -2,6 +2,7 @@
 // Every second of Why can be found in the timeline by a click, or by the keyboard, in the whole window.
 #include "models/text/format.h"
 #include "tests/views/window/window_fixture.h"
+#include "views/commands/command_registry.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/part_button.h"
 #include "views/panels/why_panel.h"
@@ -92,6 +93,17 @@ private slots:
         QTest::keyClick(buttons[1], Qt::Key_Escape);
         QVERIFY(timeline->focusedParts().empty());
         QVERIFY(!buttons[1]->isChecked());
+    }
+
+    void theCommandShowsWhatOperationsExchangeOrNot()
+    {
+        WindowFixture f;
+        const TimelineState &state = f.window.workbench().timeline->state();
+        QVERIFY(state.showsInside);
+        QVERIFY(f.window.commands().trigger("timeline.inside"));
+        QVERIFY(!state.showsInside);
+        QVERIFY(f.window.commands().trigger("timeline.inside"));
+        QVERIFY(state.showsInside);
     }
 
     void afterAClickEscapeReachesTheTimeline()
