@@ -211,13 +211,11 @@ void addPlacement(std::vector<Alternative> &out, const Plan &plan)
 {
     const std::string alone = plan.cluster.datacenters.size() > 1 ? "" : "the cluster has one datacenter";
     std::vector<Choice<Placement>> choices;
-    static const std::pair<PlacementMode, const char *> kModes[] = {
-        {PlacementMode::Auto, "auto"}, {PlacementMode::PipelineAcross, "pipeline across"}, {PlacementMode::DataAcross, "data across"}};
-    for (const auto &[mode, label] : kModes) {
+    for (const Choice<PlacementMode> &mode : detail::choicesOf<PlacementMode>(alone)) {
         Placement placement = plan.placement;
-        placement.mode = mode;
+        placement.mode = mode.value;
         placement.stages.clear();
-        choices.push_back({placement, toString(mode), label, alone});
+        choices.push_back({placement, mode.key, mode.label, mode.blocked});
     }
     if (!plan.placement.stages.empty()) {
         std::string label = "pinned";

@@ -89,9 +89,8 @@ void addBubbleFill(Alternatives &out, const Plan &plan, const Catalogue &catalog
     addServedModel(out, plan, catalogue);
     addGroup(out, plan, "fill_stages", "Served over", numbers({1, 2, 4, 8, 16, fill.stages}), fill.stages,
              [](Plan &p, int n) { p.bubbleFill.stages = n; });
-    const std::vector<Choice<Arrivals>> arrivals{{Arrivals::Poisson, "poisson", "Poisson", {}}, {Arrivals::Constant, "constant", "constant", {}},
-                                                 {Arrivals::Bursty, "bursty", "bursty", {}},
-                                                 {Arrivals::Trace, "trace", "trace", fill.trace.empty() ? "no trace file is named" : ""}};
+    std::vector<Choice<Arrivals>> arrivals = choicesOf<Arrivals>();
+    arrivals[std::size_t(Arrivals::Trace)].blocked = fill.trace.empty() ? "no trace file is named" : "";
     addGroup(out, plan, "fill_arrivals", "Arrivals", arrivals, fill.arrivals, [](Plan &p, Arrivals a) { p.bubbleFill.arrivals = a; });
     addGroup(out, plan, "fill_chaining", "Chaining", onOff, fill.chaining, [](Plan &p, bool on) { p.bubbleFill.chaining = on; });
     addGroup(out, plan, "fill_first_token", "First token from decode", onOff, fill.firstTokenFromDecode,

@@ -4,6 +4,7 @@
 // each leads to. Private to the folder.
 
 #include "core/advice/alternatives.h"
+#include "core/plan/enum_names.h"
 
 #include <algorithm>
 #include <set>
@@ -41,6 +42,16 @@ void addGroup(std::vector<Alternative> &out, const Plan &plan, const std::string
         }
         out.push_back(std::move(a));
     }
+}
+
+/// Every value of an enum, in its order and as people call it.
+template <NamedEnum E>
+std::vector<Choice<E>> choicesOf(const std::string &blocked = {})
+{
+    std::vector<Choice<E>> choices;
+    for (const EnumName &one : kNamesOf<E>)
+        choices.push_back({E(choices.size()), one.name, one.label, blocked});
+    return choices;
 }
 
 inline std::vector<Choice<int>> numbers(const std::set<int> &values)

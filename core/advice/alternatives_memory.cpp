@@ -12,6 +12,7 @@ namespace {
 
 using detail::addGroup;
 using detail::Choice;
+using detail::choicesOf;
 
 std::vector<Choice<bool>> onOff(const std::string &blocked = {})
 {
@@ -20,10 +21,7 @@ std::vector<Choice<bool>> onOff(const std::string &blocked = {})
 
 void addRecompute(std::vector<Alternative> &out, const Plan &plan)
 {
-    std::vector<Choice<Recompute>> choices;
-    for (const Recompute r : {Recompute::None, Recompute::Selective, Recompute::Full})
-        choices.push_back({r, toString(r), toString(r), {}});
-    addGroup(out, plan, "recompute", "Recompute", choices, plan.memory.recompute, [](Plan &p, Recompute r) {
+    addGroup(out, plan, "recompute", "Recompute", choicesOf<Recompute>(), plan.memory.recompute, [](Plan &p, Recompute r) {
         p.memory.recompute = r;
         if (r != Recompute::Full)
             p.memory.recomputeLayers.reset();
@@ -62,12 +60,8 @@ void addPartialRecompute(std::vector<Alternative> &out, const Plan &plan)
 void addStatesOffGpu(std::vector<Alternative> &out, const Plan &plan)
 {
     const std::string noDrives = allHaveDrives(plan.cluster) ? "" : "not every pool of GPUs has drives";
-    static const std::pair<OptimizerOffload, const char *> kOptimizer[] = {
-        {OptimizerOffload::None, "on the GPU"}, {OptimizerOffload::Host, "host memory"}, {OptimizerOffload::Interleaved, "host, interleaved"},
-        {OptimizerOffload::Ssd, "drives"}};
-    std::vector<Choice<OptimizerOffload>> choices;
-    for (const auto &[value, label] : kOptimizer)
-        choices.push_back({value, toString(value), label, value == OptimizerOffload::Ssd ? noDrives : ""});
+    std::vector<Choice<OptimizerOffload>> choices = choicesOf<OptimizerOffload>();
+    choices[std::size_t(OptimizerOffload::Ssd)].blocked = noDrives;
     addGroup(out, plan, "optimizer_offload", "Optimizer states", choices, plan.memory.optimizerOffload, [](Plan &p, OptimizerOffload v) {
         p.memory.optimizerOffload = v;
         if (v == OptimizerOffload::None)
@@ -76,23 +70,17 @@ void addStatesOffGpu(std::vector<Alternative> &out, const Plan &plan)
     if (plan.memory.optimizerOffload != OptimizerOffload::None)
         addGroup(out, plan, "delayed_update", "Delayed update", onOff(), plan.memory.delayedUpdate,
                  [](Plan &p, bool on) { p.memory.delayedUpdate = on; });
-    std::vector<Choice<ParameterOffload>> parameters;
-    static const std::pair<ParameterOffload, const char *> kParameters[] = {
-        {ParameterOffload::None, "on the GPU"}, {ParameterOffload::Host, "host memory"}, {ParameterOffload::Ssd, "drives"}};
-    for (const auto &[value, label] : kParameters)
-        parameters.push_back({value, toString(value), label, value == ParameterOffload::Ssd ? noDrives : ""});
+    std::vector<Choice<ParameterOffload>> parameters = choicesOf<ParameterOffload>();
+    parameters[std::size_t(ParameterOffload::Ssd)].blocked = noDrives;
     addGroup(out, plan, "parameter_offload", "Parameters", parameters, plan.memory.parameterOffload,
              [](Plan &p, ParameterOffload v) { p.memory.parameterOffload = v; });
 }
 
 void addOptimizer(std::vector<Alternative> &out, const Plan &plan)
 {
-    static const std::pair<Optimizer, const char *> kLabels[] = {
-        {Optimizer::Adam, "Adam"}, {Optimizer::Adam8bit, "Adam, 8-bit moments"}, {Optimizer::Galore, "GaLore"},
-        {Optimizer::Lion, "Lion"}, {Optimizer::Adafactor, "Adafactor"}, {Optimizer::Sgd, "SGD"}};
     std::vector<Choice<Optimizer>> choices;
-    for (const auto &[value, label] : kLabels)
-        choices.push_back({value, toString(value), label, {}});
+    for (const Optimizer value : {Optimizer::Adam, Optimizer::Adam8bit, Optimizer::Galore, Optimizer::Lion, Optimizer::Adafactor, Optimizer::Sgd})
+        choices.push_back({value, toString(value), labelOf(value), {}});
     addGroup(out, plan, "optimizer", "Optimizer", choices, plan.workload.optimizer, [](Plan &p, Optimizer v) { p.workload.optimizer = v; });
 }
 

@@ -33,21 +33,19 @@ void addFraction(std::vector<Alternative> &out, const Plan &plan)
 void addActivationOffload(std::vector<Alternative> &out, const Plan &plan)
 {
     const std::string noDrives = allHaveDrives(plan.cluster) ? "" : "not every pool of GPUs has drives; a pool's editor on the map adds them";
-    const std::vector<Choice<ActivationOffload>> targets{{ActivationOffload::None, "none", "off", {}}, {ActivationOffload::Host, "host", "host memory", {}},
-                                                         {ActivationOffload::Ssd, "ssd", "drives", noDrives}};
+    std::vector<Choice<ActivationOffload>> targets = choicesOf<ActivationOffload>();
+    targets[std::size_t(ActivationOffload::Ssd)].blocked = noDrives;
     addGroup(out, plan, "activation_offload", "Activation offload", targets, plan.memory.activationOffload,
              [](Plan &p, ActivationOffload target) { p.memory.activationOffload = target; });
     if (plan.memory.activationOffload == ActivationOffload::None)
         return;
     if (plan.memory.offloadPolicy == OffloadPolicy::SsdTrain || plan.memory.offloadPolicy == OffloadPolicy::Memo)   // the others go by room
         addFraction(out, plan);
-    std::vector<Choice<OffloadPolicy>> policies;
-    static constexpr std::pair<OffloadPolicy, const char *> kPolicies[] = {
-        {OffloadPolicy::SsdTrain, "ssdtrain"}, {OffloadPolicy::Memo, "memo"}, {OffloadPolicy::Karma, "karma"}, {OffloadPolicy::ProTrain, "protrain"}};
-    for (const auto &[policy, key] : kPolicies) {
+    std::vector<Choice<OffloadPolicy>> policies = choicesOf<OffloadPolicy>();
+    for (Choice<OffloadPolicy> &policy : policies) {
         Plan with = plan;
-        with.memory.offloadPolicy = policy;
-        policies.push_back({policy, key, policyName(policy), whyPolicyRests(with)});
+        with.memory.offloadPolicy = policy.value;
+        policy.blocked = whyPolicyRests(with);
     }
     addGroup(out, plan, "offload_policy", "What is offloaded", policies, plan.memory.offloadPolicy,
              [](Plan &p, OffloadPolicy policy) { p.memory.offloadPolicy = policy; });

@@ -34,29 +34,24 @@ void addCongestionControl(Alternatives &out, const Plan &plan)
 {
     const bool loses = std::ranges::any_of(plan.cluster.wanLinks, [](const WanLink &link) { return link.lossRate > 0; });
     const std::string none = loses ? "" : "no link loses packets, so nothing slows a connection down";
-    const std::vector<Choice<CongestionControl>> choices{{CongestionControl::Cubic, "cubic", "CUBIC", none}, {CongestionControl::Bbr, "bbr", "BBR", none}};
-    addGroup(out, plan, "congestion_control", "Congestion control", choices, plan.wan.congestion,
+    addGroup(out, plan, "congestion_control", "Congestion control", choicesOf<CongestionControl>(none), plan.wan.congestion,
              [](Plan &p, CongestionControl c) { p.wan.congestion = c; });
 }
 
 void addSharing(Alternatives &out, const Plan &plan)
 {
     const std::string alone = degreesOf(plan).pipeline > 1 ? "" : "there is one pipeline stage, so nothing crosses the WAN to share it";
-    const std::vector<Choice<WanSharing>> choices{{WanSharing::Spatial, "spatial", "spatial", alone}, {WanSharing::Temporal, "temporal", "temporal", alone}};
-    addGroup(out, plan, "sharing", "WAN sharing", choices, plan.wan.sharing, [](Plan &p, WanSharing s) { p.wan.sharing = s; });
+    addGroup(out, plan, "sharing", "WAN sharing", choicesOf<WanSharing>(alone), plan.wan.sharing, [](Plan &p, WanSharing s) { p.wan.sharing = s; });
     if (plan.wan.sharing != WanSharing::Temporal)
         return;
     addGroup(out, plan, "cell", "Cell size", autoOr({1, 2, 3, 4, 6, 8, 12, 16}, plan.wan.cell, "auto", "auto", " pipelines"), plan.wan.cell,
              [](Plan &p, Auto<int> n) { p.wan.cell = n; });
-    const std::vector<Choice<TurnOrder>> orders{{TurnOrder::RoundRobin, "round-robin", "round-robin", {}}, {TurnOrder::DrainFirst, "drain-first", "drain-first", {}}};
-    addGroup(out, plan, "turns", "Turn order", orders, plan.wan.turns, [](Plan &p, TurnOrder t) { p.wan.turns = t; });
+    addGroup(out, plan, "turns", "Turn order", choicesOf<TurnOrder>(), plan.wan.turns, [](Plan &p, TurnOrder t) { p.wan.turns = t; });
 }
 
 void addLocalSgd(Alternatives &out, const Plan &plan)
 {
-    const std::vector<Choice<LocalSgd>> kinds{{LocalSgd::None, "none", "off", {}}, {LocalSgd::Diloco, "diloco", "DiLoCo", {}},
-                                              {LocalSgd::Streaming, "streaming", "streaming DiLoCo", {}}};
-    addGroup(out, plan, "local_sgd", "Local SGD", kinds, plan.wan.localSgd, [](Plan &p, LocalSgd k) { p.wan.localSgd = k; });
+    addGroup(out, plan, "local_sgd", "Local SGD", choicesOf<LocalSgd>(), plan.wan.localSgd, [](Plan &p, LocalSgd k) { p.wan.localSgd = k; });
     if (plan.wan.localSgd == LocalSgd::None)
         return;
     addGroup(out, plan, "local_steps", "Local steps", numbers({10, 30, 100, 300, 500, plan.wan.localSteps}), plan.wan.localSteps,
@@ -100,8 +95,7 @@ void addWanStrategies(Alternatives &out, const Plan &plan)
     if (!mayReduceAcross(plan))
         return;
     const bool alone = plan.wan.localSgd != LocalSgd::None;
-    const std::vector<Choice<WanAllReduce>> rings{{WanAllReduce::Hierarchical, "hierarchical", "hierarchical", {}}, {WanAllReduce::Flat, "flat", "one flat ring", {}}};
-    addGroup(out, plan, "all_reduce", "All-reduce across sites", blockedBy(alone ? "local SGD exchanges datacenter by datacenter" : "", rings), plan.wan.allReduce, [](Plan &p, WanAllReduce r) { p.wan.allReduce = r; });
+    addGroup(out, plan, "all_reduce", "All-reduce across sites", choicesOf<WanAllReduce>(alone ? "local SGD exchanges datacenter by datacenter" : ""), plan.wan.allReduce, [](Plan &p, WanAllReduce r) { p.wan.allReduce = r; });
     addGroup(out, plan, "gradient_bits", "Gradients on the WAN",
              blockedBy(alone ? "local SGD exchanges parameters, not gradients" : "", autoOr({4, 8, 16}, plan.wan.gradientBits, "reduced", "as reduced", " bits")),
              plan.wan.gradientBits, [](Plan &p, Auto<int> bits) { p.wan.gradientBits = bits; });

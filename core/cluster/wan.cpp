@@ -114,7 +114,7 @@ double lossWindowSegments(double loss, Seconds rtt)
 Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Catalogue &catalogue)
 {
     const WanTcp &tcp = builtinNetwork().wan;
-    const Seconds rtt = milliseconds(link.rttMs);
+    const Seconds rtt = milliseconds(roundTripMs(link));
     const BytesPerSecond cap = gbitsPerSecond(link.nodePairGbps);
     const bool givesWay = strategy.congestion == CongestionControl::Cubic || link.lossRate > tcp.bbrLossThreshold;
     const Bytes window = hostWindow(link, catalogue);

@@ -15,7 +15,7 @@ PairLimit transportLimit(const Workload &workload, int link)
     const Transport &pair = workload.transports[std::size_t(link)];
     const WanLink &own = workload.plan->cluster.wanLinks[std::size_t(link)];
     const BytesPerSecond cap = gbitsPerSecond(own.nodePairGbps);
-    const bool fills = tcpThroughput(pair.connections, milliseconds(own.rttMs), pair.window, cap).value >= cap.value * (1 - 1e-9);
+    const bool fills = tcpThroughput(pair.connections, milliseconds(roundTripMs(own)), pair.window, cap).value >= cap.value * (1 - 1e-9);
     return {fills ? WanLimit::NodePair : pair.lossBound ? WanLimit::PacketLoss : WanLimit::TcpWindow, pair.rate};
 }
 
@@ -39,7 +39,7 @@ WanPath wanPath(const Workload &workload, StageLocation from, StageLocation to)
     const WanLink &link = cluster.wanLinks[std::size_t(path.link)];
     path.way = direction(cluster, link, from.datacenter);
     path.nodePair = std::min(nodeRate(workload, path.link, from), nodeRate(workload, path.link, to));
-    path.latency = milliseconds(link.rttMs / 2);
+    path.latency = milliseconds(roundTripMs(link) / 2);
     return path;
 }
 

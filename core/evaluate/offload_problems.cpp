@@ -58,7 +58,7 @@ std::string percent(double share) { return formatted("%.3g %%", 100 * share); }
 std::string policySentence(const Plan &plan, const OffloadMetrics &offload)
 {
     const auto layers = [](int count, const char *what) { return counted(count, "layer") + " " + what; };
-    std::string text = policyName(plan.memory.offloadPolicy) + std::string(" on stage ") + std::to_string(offload.policyStage + 1) + ": ";
+    std::string text = labelOf(plan.memory.offloadPolicy) + std::string(" on stage ") + std::to_string(offload.policyStage + 1) + ": ";
     if (offload.tokenShare && offload.layersSwapped > 0)
         text += "of " + layers(offload.layersSwapped, "input and attention output leave, and ") + percent(*offload.tokenShare)
             + " of the tokens of the other tensors; " + layers(offload.layersKept, offload.layersKept == 1 ? "stays" : "stay");
@@ -79,7 +79,7 @@ void addPolicy(std::vector<Problem> &problems, const Plan &plan, const std::opti
     if (std::string why = whyPolicyRests(plan); !why.empty()) {
         Problem problem{Severity::Warning, std::move(why), "memory.offload_policy", {}};
         if (plan.memory.recompute != Recompute::None)
-            problem.fixes.push_back(fixOf(plan, "Leave recomputation to " + std::string(policyName(plan.memory.offloadPolicy)), [](Plan &p) {
+            problem.fixes.push_back(fixOf(plan, "Leave recomputation to " + std::string(labelOf(plan.memory.offloadPolicy)), [](Plan &p) {
                 p.memory.recompute = Recompute::None;
                 p.memory.recomputeLayers.reset();
             }));
@@ -92,7 +92,7 @@ void addPolicy(std::vector<Problem> &problems, const Plan &plan, const std::opti
     if (offload)
         problems.push_back({Severity::Note, policySentence(plan, *offload), "memory.offload_policy", {}});
     if (plan.memory.offloadFraction && plan.memory.offloadPolicy != OffloadPolicy::Memo)
-        problems.push_back({Severity::Note, std::string(policyName(plan.memory.offloadPolicy)) + " decides by the room for activations: the offloaded share has no effect",
+        problems.push_back({Severity::Note, std::string(labelOf(plan.memory.offloadPolicy)) + " decides by the room for activations: the offloaded share has no effect",
                             "memory.offload_fraction", {}});
 }
 

@@ -96,7 +96,7 @@ private:
             if (use.totalBytes() <= 0 || pair.lossBound || !binds)
                 continue;
             // Rounded up to a hundredth of a MB, so that the window does fill the pair.
-            const double enough = std::ceil(link.nodePairGbps * link.rttMs / 8 / pair.connections * 100 * (1 - 1e-12)) / 100;
+            const double enough = std::ceil(link.nodePairGbps * roundTripMs(link) / 8 / pair.connections * 100 * (1 - 1e-12)) / 100;
             Problem problem{Severity::Warning,
                             formatted("%d connections, the most that auto opens, with windows of %.3g MB reach ", pair.connections, pair.window.value / 1e6)
                                 + formatted("%.3g of %.3g Gbps per node pair ", pair.rate.value * 8e-9, link.nodePairGbps) + nameOf(link)

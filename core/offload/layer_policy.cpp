@@ -167,17 +167,6 @@ void applyPolicy(const Plan &plan, std::vector<PolicyLayer> &layers, const Offlo
         applyBlocks(plan, layers, path, room, fates);
 }
 
-const char *policyName(OffloadPolicy policy)
-{
-    switch (policy) {
-    case OffloadPolicy::SsdTrain: return "SSDTrain";
-    case OffloadPolicy::Memo: return "MEMO";
-    case OffloadPolicy::Karma: return "KARMA";
-    case OffloadPolicy::ProTrain: return "ProTrain";
-    }
-    return "";
-}
-
 bool recomputesByPolicy(const Plan &plan)
 {
     return asksForPolicy(plan) && whyPolicyRests(plan).empty();
@@ -187,7 +176,7 @@ std::string whyPolicyRests(const Plan &plan)
 {
     if (!asksForPolicy(plan))
         return {};
-    const std::string policy = policyName(plan.memory.offloadPolicy);
+    const std::string policy = labelOf(plan.memory.offloadPolicy);
     if (plan.memory.recompute != Recompute::None)
         return policy + " decides itself what is computed again, and this plan's " + toString(plan.memory.recompute)
             + " recomputation has decided already: what is left moves by SSDTrain's rule";

@@ -30,9 +30,6 @@ void applyPolicy(const Plan &plan, std::vector<PolicyLayer> &layers, const Offlo
 /// Of `layers` in a virtual stage, those that MEMO lets leave: all but the last two.
 [[nodiscard]] int memoLayers(int layers);
 
-/// "MEMO", as people write it.
-[[nodiscard]] const char *policyName(OffloadPolicy policy);
-
 /// The plan asks for a policy that decides about recomputation itself, and it applies.
 [[nodiscard]] bool recomputesByPolicy(const Plan &plan);
 

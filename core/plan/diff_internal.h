@@ -3,7 +3,7 @@
 // Pieces of the sentences about two plans. Private to core/plan.
 
 #include "core/base/words.h"
-#include "core/plan/enum_names_internal.h"
+#include "core/plan/enum_names.h"
 #include "core/plan/keys/plan_keys.h"
 
 #include <algorithm>
@@ -177,7 +177,7 @@ void describeChange(const Key &key, const std::string &subject, const T &before,
         else
             sentences.push_back(changeSentence(key, subject, before ? "given" : "none", after ? "given" : "none"));
     } else if constexpr (std::is_enum_v<T>) {
-        sentences.push_back(changeSentence(key, subject, nameOf(before), nameOf(after)));
+        sentences.push_back(changeSentence(key, subject, toString(before), toString(after)));
     } else if constexpr (kIsPlain<T>) {
         sentences.push_back(changeSentence(key, subject, shownText(before), shownText(after)));
     } else if constexpr (std::is_same_v<T, std::vector<StagePin>>) {

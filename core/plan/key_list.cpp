@@ -2,7 +2,7 @@
 #include "core/plan/key_list.h"
 
 #include "core/base/words.h"
-#include "core/plan/enum_names_internal.h"
+#include "core/plan/enum_names.h"
 #include "core/plan/keys/plan_keys.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ public:
     void calibration(const Key &key) { row(key, KeyKind::Other); }
     void jobScheduler(const Key &key)
     {
-        row(key, KeyKind::Choice).choices.assign(detail::kJobSchedulerNames.begin(), detail::kJobSchedulerNames.end());
+        row(key, KeyKind::Choice).choices = namesInFile(kJobSchedulerNames);
     }
     void stack(const Key &key)
     {
@@ -83,9 +83,8 @@ private:
             return m_rows[place];
         } else if constexpr (std::is_enum_v<T>) {
             KeyRow &made = row(key, KeyKind::Choice);
-            const detail::Names names = detail::namesOf(T {});
-            made.choices.assign(names.begin(), names.end());
-            made.standard = detail::nameOf(standard);
+            made.choices = namesInFile(kNamesOf<T>);
+            made.standard = toString(standard);
             return made;
         } else if constexpr (std::is_same_v<T, std::string>) {
             KeyRow &made = row(key, KeyKind::Text);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan.h"
 
-#include "core/plan/enum_names_internal.h"
-#include "core/plan/plan_io.h"
-
 #include <algorithm>
 #include <limits>
 
@@ -48,16 +45,5 @@ int Cluster::linkBetween(std::string_view a, std::string_view b) const
     const auto found = std::ranges::find_if(wanLinks, joins);
     return found == wanLinks.end() ? -1 : static_cast<int>(found - wanLinks.begin());
 }
-
-const char *toString(Precision value) { return detail::nameOf(value); }
-const char *toString(ScheduleKind value) { return detail::nameOf(value); }
-const char *toString(PlacementMode value) { return detail::nameOf(value); }
-const char *toString(Recompute value) { return detail::nameOf(value); }
-const char *toString(WanSharing value) { return detail::nameOf(value); }
-const char *toString(Optimizer value) { return detail::nameOf(value); }
-const char *toString(MoeDispatch value) { return detail::nameOf(value); }
-const char *toString(ActivationOffload value) { return detail::nameOf(value); }
-const char *toString(OptimizerOffload value) { return detail::nameOf(value); }
-const char *toString(ParameterOffload value) { return detail::nameOf(value); }
 
 } // namespace trainyard

@@ -5,7 +5,7 @@
 
 #include "core/base/output_file.h"
 #include "core/base/text_file.h"
-#include "core/plan/plan.h"
+#include "core/plan/enum_names.h"
 
 #include <string_view>
 
@@ -29,17 +29,5 @@ inline constexpr const char *kPlanFile = "a readable plan file, *.trainyard.json
 /// JSON Schema (draft-07) of "plan" or "metrics".
 [[nodiscard]] std::string planSchema();
 [[nodiscard]] std::string metricsSchema();
-
-/// Names as in the file.
-[[nodiscard]] const char *toString(Precision);
-[[nodiscard]] const char *toString(ScheduleKind);
-[[nodiscard]] const char *toString(PlacementMode);
-[[nodiscard]] const char *toString(Recompute);
-[[nodiscard]] const char *toString(WanSharing);
-[[nodiscard]] const char *toString(Optimizer);
-[[nodiscard]] const char *toString(MoeDispatch);
-[[nodiscard]] const char *toString(ActivationOffload);
-[[nodiscard]] const char *toString(OptimizerOffload);
-[[nodiscard]] const char *toString(ParameterOffload);
 
 } // namespace trainyard

@@ -2,7 +2,7 @@
 #include "core/base/words.h"
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/parse.h"
-#include "core/plan/enum_names_internal.h"
+#include "core/plan/enum_names.h"
 #include "core/plan/keys/plan_keys.h"
 #include "core/plan/reader_context_internal.h"
 
@@ -27,7 +27,7 @@ std::string rangeText(const Key &key, bool whole)
     return kind + " from " + shown(key.min) + " to " + shown(key.max);
 }
 
-std::string listed(Names names) { return joined({names.begin(), names.end()}, ", ", " or "); }
+std::string listed(const std::vector<std::string> &names) { return joined(names, ", ", " or "); }
 
 std::string withNearest(std::string right, std::string_view given, const std::vector<std::string> &names)
 {
@@ -145,7 +145,7 @@ public:
     void jobScheduler(const Key &key)
     {
         at(key, [&](const Json &json) {
-            const Names names = kJobSchedulerNames;
+            const std::vector<std::string> names = namesInFile(kJobSchedulerNames);
             if (json.is_string() && (json == "" || std::ranges::find(names, json.template get<std::string>()) != names.end()))
                 m_owner.jobScheduler = json.template get<std::string>();
             else
@@ -254,14 +254,14 @@ void readNumber(const Json &json, const Key &key, Context &context, T &target)
 template <class E>
 void readEnum(const Json &json, const Key &key, Context &context, E &target)
 {
-    const Names names = namesOf(E {});
+    static const std::vector<std::string> names = namesInFile(kNamesOf<E>);
     const std::string given = json.is_string() ? json.get<std::string>() : std::string();
     const auto found = std::ranges::find(names, given);
     if (found != names.end())
         target = static_cast<E>(found - names.begin());
     else
         context.fail(std::string(key.name) + " is " + brief(json),
-            withNearest(listed(names), given, std::vector<std::string>(names.begin(), names.end())));
+            withNearest(listed(names), given, names));
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/parse.h"
-#include "core/plan/enum_names_internal.h"
+#include "core/plan/enum_names.h"
 #include "core/plan/key_list.h"
 #include "core/plan/keys/plan_keys.h"
 #include "core/plan/plan_io.h"
@@ -41,11 +41,11 @@ Json listOf(Json items)
 
 Json nameSchema() { return Json { { "type", "string" } }; }
 
-Json enumSchema(Names names)
+Json enumSchema(EnumNames names)
 {
     Json schema = nameSchema();
-    for (const char *name : names)
-        schema["enum"].push_back(name);
+    for (const EnumName &one : names)
+        schema["enum"].push_back(one.name);
     return schema;
 }
 
@@ -147,7 +147,7 @@ Json schemaOf(const Key &key)
     } else if constexpr (kIsList<T>) {
         return listOf(schemaOf<typename T::value_type>(key));
     } else if constexpr (std::is_enum_v<T>) {
-        return enumSchema(namesOf(T {}));
+        return enumSchema(kNamesOf<T>);
     } else if constexpr (std::is_same_v<T, bool>) {
         return Json { { "type", "boolean" } };
     } else if constexpr (std::is_arithmetic_v<T>) {

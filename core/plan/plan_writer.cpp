@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/parse.h"
-#include "core/plan/enum_names_internal.h"
+#include "core/plan/enum_names.h"
 #include "core/plan/keys/plan_keys.h"
 #include "core/plan/plan_json_internal.h"
 
@@ -126,7 +126,7 @@ Json toJson(const T &value)
             list.push_back(toJson(item));
         return list;
     } else if constexpr (std::is_enum_v<T>) {
-        return nameOf(value);
+        return toString(value);
     } else if constexpr (std::is_same_v<T, double>) {
         return numberToJson(value);
     } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {

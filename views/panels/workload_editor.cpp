@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/workload_editor.h"
 
+#include "core/plan/key_list.h"
+#include "core/plan/keys/training_keys.h"
 #include "core/plan/plan_io.h"
 #include "core/workload/model_math.h"
 #include "models/text/format.h"
@@ -16,23 +18,21 @@
 #include <QVBoxLayout>
 #include <QWheelEvent>
 
-#include <array>
-
 namespace trainyard {
 
 namespace {
 
-constexpr std::array kOptimizers{Optimizer::Adam, Optimizer::Adam8bit, Optimizer::Adafactor, Optimizer::Lion, Optimizer::Sgd};
 const QString kFromFile = QStringLiteral("\x01");     // data of the entry that asks for a file
 const QString kInline = QStringLiteral("\x02");       // data of the entry for a model that the plan holds itself
 
 /// A spin box that commits when editing ends, and lets the wheel scroll the panel.
 class NumberBox : public QSpinBox {
 public:
-    NumberBox(int least, int most, const QString &one, const QString &many, QWidget *parent) : QSpinBox(parent), m_one(one), m_many(many)
+    NumberBox(int WorkloadSpec::*member, const QString &one, const QString &many, QWidget *parent) : QSpinBox(parent), m_one(one), m_many(many)
     {
+        const Key key = keys::keyOf(member);
         connect(this, &QSpinBox::valueChanged, this, &NumberBox::showUnit);
-        setRange(least, most);
+        setRange(int(key.min), int(key.max));
         setKeyboardTracking(false);
         setGroupSeparatorShown(true);
         setAlignment(Qt::AlignRight);
@@ -51,19 +51,6 @@ private:
 QString nameOf(Precision precision)
 {
     return QString::fromLatin1(toString(precision)).toUpper();
-}
-
-QString nameOf(Optimizer optimizer)
-{
-    switch (optimizer) {
-    case Optimizer::Adam: return QStringLiteral("Adam");
-    case Optimizer::Adam8bit: return QObject::tr("8-bit Adam");
-    case Optimizer::Adafactor: return QStringLiteral("Adafactor");
-    case Optimizer::Lion: return QStringLiteral("Lion");
-    case Optimizer::Sgd: return QStringLiteral("SGD");
-    case Optimizer::Galore: return QStringLiteral("GaLore");
-    }
-    return QString::fromLatin1(toString(optimizer));
 }
 
 /// "1.5T", "300 B", "1.5e13", "2,000,000" → tokens; empty text → none. False where it is not a number.
@@ -98,8 +85,10 @@ QString modelLabel(const WorkloadSpec &workload, const Catalogue &catalogue)
     return QString::fromStdString(model && !model->name.empty() ? model->name : workload.model);
 }
 
-void addRow(QFormLayout *form, const QString &label, QWidget *field, const QString &tip)
+void addRow(QFormLayout *form, const char *path, QWidget *field)
 {
+    const Key &key = planKey(path).key;
+    const QString label = QString::fromUtf8(key.title), tip = QString::fromUtf8(key.help);
     auto *name = new TextLine(label, Ink::Text);
     name->setFixedHeight(field->sizeHint().height());   // centred on its field
     name->setToolTip(tip);
@@ -116,9 +105,9 @@ WorkloadEditor::WorkloadEditor(const Catalogue &catalogue, QWidget *parent)
     , m_model(new QComboBox(this))
     , m_precision(new QComboBox(this))
     , m_optimizer(new QComboBox(this))
-    , m_sequence(new NumberBox(1, 100'000'000, tr(" token"), tr(" tokens"), this))
-    , m_globalBatch(new NumberBox(1, 100'000'000, tr(" sequence"), tr(" sequences"), this))
-    , m_microBatch(new NumberBox(1, 1'000'000, tr(" sequence"), tr(" sequences"), this))
+    , m_sequence(new NumberBox(&WorkloadSpec::sequenceLength, tr(" token"), tr(" tokens"), this))
+    , m_globalBatch(new NumberBox(&WorkloadSpec::globalBatch, tr(" sequence"), tr(" sequences"), this))
+    , m_microBatch(new NumberBox(&WorkloadSpec::microBatch, tr(" sequence"), tr(" sequences"), this))
     , m_tokens(new QLineEdit(this))
     , m_derived(new TextLine({}, Ink::Muted, this))
 {
@@ -141,11 +130,11 @@ void WorkloadEditor::addFields()
     m_model->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     for (int i = 0; i < kPrecisionCount; ++i)
         m_precision->addItem(nameOf(static_cast<Precision>(i)), i);
-    for (const Optimizer optimizer : kOptimizers)
-        m_optimizer->addItem(nameOf(optimizer), int(optimizer));
+    for (const EnumName &optimizer : kNamesOf<Optimizer>)
+        m_optimizer->addItem(QString::fromUtf8(optimizer.label), m_optimizer->count());
     m_tokens->setAlignment(Qt::AlignRight);
     m_tokens->setTextMargins(0, 0, 13, 0);   // under the digits of the boxes with buttons
-    m_tokens->setPlaceholderText(tr("not given"));
+    m_tokens->setPlaceholderText(QString::fromUtf8(keys::keyOf(&WorkloadSpec::trainingTokens).lowestMeans));
     m_derived->setWrapped(true);
 
     QVBoxLayout *layout = panelLayout(this);
@@ -153,13 +142,13 @@ void WorkloadEditor::addFields()
     form->setHorizontalSpacing(Theme::kPad);
     form->setVerticalSpacing(5);
     form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-    addRow(form, tr("Model"), m_model, tr("Type to search. A Hugging Face config.json works as well."));
-    addRow(form, tr("Sequence length"), m_sequence, tr("Tokens of one training sequence."));
-    addRow(form, tr("Global batch"), m_globalBatch, tr("Sequences of one iteration, over all replicas."));
-    addRow(form, tr("Micro-batch"), m_microBatch, tr("Sequences that pass the pipeline together."));
-    addRow(form, tr("Precision"), m_precision, tr("Number format of the matrix products."));
-    addRow(form, tr("Optimizer"), m_optimizer, tr("Decides the state kept for every parameter."));
-    addRow(form, tr("Training tokens"), m_tokens, tr("Of the whole run, such as 15T or 300B. Needed for time, cost and energy of the run."));
+    addRow(form, "workload.model", m_model);
+    addRow(form, "workload.sequence_length", m_sequence);
+    addRow(form, "workload.global_batch", m_globalBatch);
+    addRow(form, "workload.micro_batch", m_microBatch);
+    addRow(form, "workload.precision", m_precision);
+    addRow(form, "workload.optimizer", m_optimizer);
+    addRow(form, "workload.training_tokens", m_tokens);
     layout->addLayout(form);
     layout->addWidget(m_derived);
     layout->addStretch(1);
@@ -175,7 +164,8 @@ void WorkloadEditor::wire()
         else
             commitModel(index);
     });
-    const auto number = [this](QSpinBox *box, int WorkloadSpec::*field, const QString &name) {
+    const auto number = [this](QSpinBox *box, int WorkloadSpec::*field) {
+        const QString name = QString::fromUtf8(keys::keyOf(field).title);
         connect(box, &QSpinBox::valueChanged, this, [this, field, name](int value) {
             if (!m_plan || m_plan->workload.*field == value)
                 return;
@@ -184,9 +174,9 @@ void WorkloadEditor::wire()
             commit(next, tr("%1 %2 → %3").arg(name).arg(m_plan->workload.*field).arg(value));
         });
     };
-    number(m_sequence, &WorkloadSpec::sequenceLength, tr("Sequence length"));
-    number(m_globalBatch, &WorkloadSpec::globalBatch, tr("Global batch"));
-    number(m_microBatch, &WorkloadSpec::microBatch, tr("Micro-batch"));
+    number(m_sequence, &WorkloadSpec::sequenceLength);
+    number(m_globalBatch, &WorkloadSpec::globalBatch);
+    number(m_microBatch, &WorkloadSpec::microBatch);
     connect(m_precision, &QComboBox::activated, this, [this](int index) {
         if (!m_plan)
             return;
@@ -199,7 +189,7 @@ void WorkloadEditor::wire()
             return;
         WorkloadSpec next = m_plan->workload;
         next.optimizer = static_cast<Optimizer>(m_optimizer->itemData(index).toInt());
-        commit(next, tr("Optimizer %1 → %2").arg(nameOf(m_plan->workload.optimizer), m_optimizer->itemText(index)));
+        commit(next, tr("Optimizer %1 → %2").arg(QString::fromUtf8(labelOf(m_plan->workload.optimizer)), m_optimizer->itemText(index)));
     });
     connect(m_tokens, &QLineEdit::editingFinished, this, &WorkloadEditor::commitTokens);
 }

@@ -21,16 +21,19 @@ template <class V> void describe(V &v, Of<WorkloadSpec>)
                  "`kv_heads`, `head_dim`, `ffn`, `vocab`, `gated_ffn`, `tied_embeddings`, `attention` and for mixtures "
                  "of experts `experts`, `experts_per_token`, `expert_ffn`, `shared_expert_ffn`, `dense_layers`; "
                  "required unless there is a profile or `jobs`. A plan that the window makes of a `config.json` holds "
-                 "the object, with the file's folder and name in `source`, so that it opens without the file")));
+                 "the object, with the file's folder and name in `source`, so that it opens without the file"),
+            shown("Model", "Type to search. A Hugging Face config.json works as well.")));
     v.value(&WorkloadSpec::sequenceLength,
-        Key("sequence_length", "Tokens of one sequence", said("Sequence", " tokens"), range(1, 1e8), kAlways));
+        Key("sequence_length", "Tokens of one sequence", said("Sequence", " tokens"), range(1, 1e8), kAlways,
+            shown("Sequence length", "Tokens of one training sequence.")));
     v.value(&WorkloadSpec::documentLength,
         Key("document_length",
             "Mean tokens of a document, where a mask keeps attention inside documents; absent: a sequence is one",
             said("Documents", " tokens"), range(1, 1e8)));
     v.value(&WorkloadSpec::globalBatch,
         Key("global_batch", "Sequences of one iteration, all pipelines together", said("Global batch"), range(1, 1e7),
-            kAlways, more("required unless there are `jobs`")));
+            kAlways, more("required unless there are `jobs`"),
+            shown("Global batch", "Sequences of one iteration, over all replicas.")));
     v.value(&WorkloadSpec::microBatch,
         Key("micro_batch", "Sequences of one micro-batch", said("Micro-batch"), range(1, 1e6), kAlways,
             more("divides `global_batch`"),
@@ -49,7 +52,10 @@ template <class V> void describe(V &v, Of<WorkloadSpec>)
             field(0, " of each matrix")));
     v.value(&WorkloadSpec::trainingTokens,
         Key("training_tokens", "Tokens of the whole run; totals are null without it", said("Training", " tokens"),
-            above(0, 1e18)));
+            above(0, 1e18),
+            shown("Training tokens",
+                "Of the whole run, such as 15T or 300B. Needed for time, cost and energy of the run."),
+            lowestMeans("not given")));
 }
 
 template <class V> void describe(V &v, Of<Parallelism>)

@@ -5,6 +5,7 @@
 #include "core/ladder/activation_policies.h"
 #include "core/offload/layer_policy.h"
 #include "core/offload/paths.h"
+#include "core/plan/enum_names.h"
 #include "tests/core/offload/policy_plans.h"
 
 #include <QTest>
@@ -259,7 +260,7 @@ private slots:
             QCOMPARE(problemsAbout(*evaluation, "memory.offload_policy"), 1);
             const auto said = std::ranges::find(evaluation->problems, std::string("memory.offload_policy"), &Problem::where);
             QCOMPARE(said->severity, Severity::Note);
-            QVERIFY(said->text.starts_with(policyName(policy)));
+            QVERIFY(said->text.starts_with(labelOf(policy)));
             QVERIFY(said->text.find("SSDTrain") == std::string::npos);
         }
         QCOMPARE(problemsAbout(*evaluated(policyPlan({.policy = OffloadPolicy::SsdTrain})), "memory.offload_policy"), 0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/plan_io.h"
 #include "views/panels/workload_editor.h"
 
 #include "hand_made.h"
@@ -69,6 +70,17 @@ private slots:
         QCOMPARE(field<QSpinBox>("Global batch")->text(), QStringLiteral("1 sequence"));
         QVERIFY(field<QComboBox>("Precision")->findText("BF16") >= 0);
         QVERIFY(field<QComboBox>("Optimizer")->findText("8-bit Adam") >= 0);
+        QCOMPARE(field<QComboBox>("Optimizer")->count(), 6);   // GaLore, too
+    }
+
+    void noNumberIsTypedThatAPlanFileDoesNotTake()
+    {
+        for (const auto &[name, key] : {std::pair("Sequence length", "sequence_length"), std::pair("Global batch", "global_batch"), std::pair("Micro-batch", "micro_batch")}) {
+            const std::string path = std::string("workload.") + key;
+            const int most = field<QSpinBox>(name)->maximum();
+            QVERIFY2(withKeySet(*m_plan, path, std::to_string(most)), name);
+            QVERIFY2(!withKeySet(*m_plan, path, std::to_string(most + 1)), name);
+        }
     }
 
     void theModelIsFoundByTyping()
