@@ -3,6 +3,8 @@
 
 #include "core/placement/stage_source.h"
 
+#include <functional>
+
 namespace trainyard {
 
 namespace {
@@ -27,10 +29,7 @@ RankedPart asPart(const Purchase &purchase, const Plan &plan)
 } // namespace
 
 MemoryAdviser::MemoryAdviser(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue),
-      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
-          advise(plan, workspace, stop, deliver);
-      })
+    : QObject(parent), m_catalogue(catalogue), m_worker(std::bind_front(&MemoryAdviser::advise, this))
 {
 }
 

@@ -1,17 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a step from one plan to the next means beside its time and its memory: whether the model learns something else, and
-// whether another setting stands in the way. Pure functions, any thread.
+// What a step from one plan to the next means beside its time and its memory: whether it is to be had at all, and whether
+// another setting stands in the way. Whether the model learns otherwise is known of each key: core/plan/key_list.h. Pure
+// functions, any thread.
 
 #include "core/plan/plan.h"
 
 #include <optional>
 
 namespace trainyard {
-
-/// The step changes the mathematics of training: another optimizer or number format, or more of what is only approximated
-/// (fewer bits of what is kept or sent, an update one step late, replicas that train apart).
-[[nodiscard]] bool changesTraining(const Plan &from, const Plan &to);
 
 /// The software is a bound without overheads, which nobody can install.
 [[nodiscard]] bool isBound(const Plan &plan);

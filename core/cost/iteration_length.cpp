@@ -20,13 +20,15 @@ double ticksOf(Seconds time)
 
 } // namespace
 
-void IterationLength::add(double ticks, const std::string &where, const char *right)
+/// `where` gives the key; it is asked for the longest part so far alone.
+template <class Where>
+void IterationLength::add(double ticks, Where where, const char *right)
 {
     m_ticks += ticks;
     if (ticks <= m_longest)
         return;
     m_longest = ticks;
-    m_where = where;
+    m_where = where();
     m_right = right;
 }
 
@@ -71,7 +73,7 @@ void IterationLength::addPipelines(const PipelineCosts &pipelines, const Pipelin
 {
     const double microBatches = locations.microBatches;
     for (const OpTimes &op : pipelines.ops)
-        add((double(op.forward) + double(op.backward) + double(op.recompute)) * microBatches, operationKey(op), "shorter operations");
+        add((double(op.forward) + double(op.backward) + double(op.recompute)) * microBatches, [&] { return operationKey(op); }, "shorter operations");
     for (const BoundaryTimes &boundary : pipelines.boundaries) {
         double serialization = 0, latency = 0;
         for (int way = 0; way < 2; ++way) {
@@ -79,15 +81,15 @@ void IterationLength::addPipelines(const PipelineCosts &pipelines, const Pipelin
             latency += double(boundary.latency[way]);
         }
         if (!boundary.isWan) {
-            add(serialization * microBatches, "cluster.datacenters[" + std::to_string(locations.locations.front().datacenter) + "].fabric_gbps_per_gpu", "a faster fabric");
+            add(serialization * microBatches, [&] { return "cluster.datacenters[" + std::to_string(locations.locations.front().datacenter) + "].fabric_gbps_per_gpu"; }, "a faster fabric");
             continue;
         }
-        add(serialization * microBatches, transferKey(boundary), "a faster link, or less to send");
-        add(latency * microBatches, linkKey(boundary.wanLink, "rtt_ms"), "a shorter round trip");
+        add(serialization * microBatches, [&] { return transferKey(boundary); }, "a faster link, or less to send");
+        add(latency * microBatches, [&] { return linkKey(boundary.wanLink, "rtt_ms"); }, "a shorter round trip");
     }
     for (const SyncAndStepTimes &syncAndStep : pipelines.syncAndStep) {
-        add(double(syncAndStep.reduce) + double(syncAndStep.gather), reductionKey(), "a faster link, or less to reduce");
-        add(double(syncAndStep.optimizer), m_work.plan->memory.optimizerOffload == OptimizerOffload::None ? "workload.model" : "memory.optimizer_offload", "a shorter optimizer step");
+        add(double(syncAndStep.reduce) + double(syncAndStep.gather), [&] { return reductionKey(); }, "a faster link, or less to reduce");
+        add(double(syncAndStep.optimizer), [&] { return m_work.plan->memory.optimizerOffload == OptimizerOffload::None ? "workload.model" : "memory.optimizer_offload"; }, "a shorter optimizer step");
     }
 }
 
@@ -97,7 +99,7 @@ void IterationLength::addLinks(const std::vector<WanLinkUse> &links)
         const double capacity = gbitsPerSecond(m_work.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps).value;
         for (const double bytes : use.bytes)
             if (bytes > 0)
-                add(ticksOf(Seconds{bytes / capacity}), linkKey(use.link, "capacity_gbps"), "a link of more capacity, or less to send");
+                add(ticksOf(Seconds{bytes / capacity}), [&] { return linkKey(use.link, "capacity_gbps"); }, "a link of more capacity, or less to send");
     }
 }
 
@@ -127,19 +129,19 @@ void IterationLength::addMoves(const IterationCosts &costs)
                 load += double(segment.load);
                 recompute += double(segment.recompute);
             }
-            add((store * slowdown(path.storeLinks) + load * slowdown(path.loadLinks) + recompute) * pipelines.program.shape.microBatches, "memory.activation_offload", "faster drives or host memory, or none");
+            add((store * slowdown(path.storeLinks) + load * slowdown(path.loadLinks) + recompute) * pipelines.program.shape.microBatches, [&] { return "memory.activation_offload"; }, "faster drives or host memory, or none");
         }
         for (const StepRows &step : pipelines.states.steps)
             for (const StepRow &row : step.rows)
                 for (const StepTask &task : row.tasks)
-                    add(double(task.duration) + double(std::max<Nanoseconds>(0, task.lag)), "memory.optimizer_offload", "faster drives or host memory, or none");
+                    add(double(task.duration) + double(std::max<Nanoseconds>(0, task.lag)), [&] { return "memory.optimizer_offload"; }, "faster drives or host memory, or none");
     }
 }
 
 void IterationLength::addRest(const Costs &costs)
 {
-    add(ticksOf(costs.hiddenExchange), reductionKey(), "a faster link, or less to exchange");
-    add(double(costs.iteration.overhead), "stack", "a shorter iteration_overhead_ms");
+    add(ticksOf(costs.hiddenExchange), [&] { return reductionKey(); }, "a faster link, or less to exchange");
+    add(double(costs.iteration.overhead), [&] { return "stack"; }, "a shorter iteration_overhead_ms");
 }
 
 Expected<void> IterationLength::check() const

@@ -4,7 +4,7 @@
 #include "core/base/words.h"
 #include "core/cost/stage_coster.h"
 #include "core/evaluate/fix_of.h"
-#include "core/evaluate/idle_problems_internal.h"
+#include "core/evaluate/idle_gpus.h"
 #include "core/evaluate/memory_problems_internal.h"
 #include "core/evaluate/offload_problems.h"
 #include "core/evaluate/shape_notes.h"
@@ -25,16 +25,6 @@
 namespace trainyard {
 
 namespace {
-
-void keepFeasible(std::vector<Fix> &fixes, Footprints &footprints, std::size_t most)
-{
-    std::vector<Fix> kept;
-    for (Fix &fix : fixes) {
-        if (kept.size() < most && footprints.of(fix.plan).fits)
-            kept.push_back(std::move(fix));
-    }
-    fixes = std::move(kept);
-}
 
 /// A format that a chip has no units for is computed in a wider one.
 void addStandIns(std::vector<Problem> &problems, const Workload &workload)
@@ -135,7 +125,7 @@ void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, con
 }
 
 /// Tensor groups that are apart: what shows of their collectives.
-void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, FixSearch &search)
+void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
     const Levels levels = tensorLevels(workload);
     const Metrics &metrics = evaluation.metrics;
@@ -145,11 +135,7 @@ void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &eval
     Problem problem{Severity::Warning,
                     "Tensor groups of " + std::to_string(levels.ranks) + " GPUs span nodes of " + std::to_string(levels.together)
                         + ": their collectives cross the fabric and show for " + std::to_string(share) + " % of the iteration",
-                    "parallelism.tensor", {}};
-    if (search.offersFixes()) {
-        problem.fixes.push_back(fixOf(*workload.plan, "Tensor parallel " + std::to_string(levels.together), [&](Plan &p) { p.parallelism.tensor = levels.together; }));
-        keepFeasible(problem.fixes, search.footprints(), 1);
-    }
+                    "parallelism.tensor", {}, FixSearchKind::TensorGroups};
     problems.push_back(std::move(problem));
 }
 
@@ -185,7 +171,7 @@ void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evalua
 }
 
 /// Replicas in several datacenters whose experts are dealt over ranks of two of them.
-void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, FixSearch &search)
+void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload)
 {
     const auto across = expertsAcross(workload);
     if (!across)
@@ -199,13 +185,7 @@ void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, 
                     "Groups of " + std::to_string(p.expert * p.expertTensor) + " ranks that share the experts span " + datacenters[std::size_t(across->from)].label()
                         + " and " + datacenters[std::size_t(across->to)].label() + ": experts across a WAN are not modelled. A pipeline across datacenters (placement.mode)"
                         + (canShrink ? ", or experts over " + counted(expert, "rank") + ", would do" : " would do"),
-                    "parallelism.expert", {}};
-    if (search.offersFixes()) {
-        if (canShrink)
-            problem.fixes.push_back(fixOf(plan, "Expert parallel " + std::to_string(expert), [expert](Plan &fixed) { fixed.parallelism.expert = expert; }));
-        problem.fixes.push_back(fixOf(plan, "A pipeline across the datacenters", [](Plan &fixed) { fixed.placement.mode = PlacementMode::PipelineAcross; }));
-        keepFeasible(problem.fixes, search.footprints(), 2);
-    }
+                    "parallelism.expert", {}, FixSearchKind::Experts};
     problems.push_back(std::move(problem));
 }
 
@@ -230,54 +210,25 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
     }
 }
 
-/// The largest numbers of stages that have a layer each.
-std::vector<Fix> fewerStages(const Plan &plan, const ModelSpec &model)
-{
-    std::vector<Fix> fixes;
-    const Degrees now = degreesOf(plan);
-    for (int stages = std::min(now.pipeline, model.layers / now.chunks); stages >= 1; --stages) {
-        if (model.layers % (stages * now.chunks) == 0)
-            fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
-                p.parallelism.pipeline = stages;
-                p.placement.stages.clear();      // pins count stages
-                p.placement.layers.clear();
-                if (stages == 1)
-                    p.parallelism.virtualPipeline = 1;
-            }));
-    }
-    return fixes;
-}
-
 } // namespace
 
-Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model, FixSearch &search)
+Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model)
 {
     const int chunks = degreesOf(plan).chunks, stages = degreesOf(plan).pipeline;
     std::string asked = counted(stages, "stage");
     if (chunks > 1)
         asked += " of " + std::to_string(chunks) + " chunks";
-    Problem problem{Severity::Blocking, asked + " for " + std::to_string(model.layers) + " layers: each needs a layer at least", "parallelism.pipeline", {}};
-    if (!search.offersFixes())
-        return problem;
-    if (chunks > 1)
-        problem.fixes.push_back(fixOf(plan, "One chunk per stage", [](Plan &p) {
-            p.parallelism.virtualPipeline = 1;
-            p.schedule = kPlainSchedule;
-        }));
-    std::ranges::move(fewerStages(plan, model), std::back_inserter(problem.fixes));
-    keepFeasible(problem.fixes, search.footprints(), 2);
-    problem.text += search.whatWasLeftOut();
-    return problem;
+    return {Severity::Blocking, asked + " for " + std::to_string(model.layers) + " layers: each needs a layer at least", "parallelism.pipeline", {}, FixSearchKind::Stages};
 }
 
-std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, FixSearch &search)
+std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
 {
     std::vector<Problem> problems;
-    addMemoryProblems(problems, evaluation, workload, search);
+    addMemoryProblems(problems, evaluation, workload);
     addShapeProblems(problems, evaluation, workload);
-    addExpertsAcross(problems, workload, search);
+    addExpertsAcross(problems, workload);
     addBubble(problems, evaluation, workload);
-    addTensorGroupsApart(problems, evaluation, workload, search);
+    addTensorGroupsApart(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
@@ -290,78 +241,24 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addNotModelled(problems, *evaluation.plan);
     addWanNotes(problems, evaluation, workload);
     std::ranges::move(bubbleFillProblems(evaluation, workload, catalogue), std::back_inserter(problems));
-    addIdleProblems(problems, evaluation, workload, catalogue, search);
+    addIdleProblems(problems, evaluation);
     std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
     return problems;
 }
 
-Problem unplacedProblem(const Workload &workload, const Layout &layout, FixSearch &search)
+Problem unplacedProblem(const Plan &plan, const Layout &layout)
 {
-    const Plan &plan = *workload.plan;
     std::string text = layout.unplaced;
     if (!text.empty())
         text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
-    Problem problem{Severity::Blocking, std::move(text), plan.placement.stages.empty() ? "parallelism" : "placement.stages", {}};
-    if (!search.offersFixes())
-        return problem;
-    std::vector<Fix> fixes;
-    if (!plan.placement.stages.empty())
-        fixes.push_back(fixOf(plan, "Place the stages anew", [](Plan &p) { p.placement = {}; }));
-    if (workload.degrees.data)
-        fixes.push_back(fixOf(plan, "Data parallel auto", [](Plan &p) { p.parallelism.data.reset(); }));
-    if (workload.degrees.data && !plan.placement.stages.empty())
-        fixes.push_back(fixOf(plan, "Place anew, data parallel auto", [](Plan &p) {
-            p.placement = {};
-            p.parallelism.data.reset();
-        }));
-    for (int stages = workload.degrees.pipeline - 1; stages >= 1 && plan.placement.stages.empty(); --stages) {
-        if (workload.model.layers % stages != 0 || !workload.source.hasLayers)
-            continue;
-        fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
-            p.parallelism.pipeline = stages;
-            p.parallelism.data.reset();
-        }));
-    }
-    for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d) {   // what no link joins cannot help the others
-        const auto ends = [&](const WanLink &link) { return std::ranges::find(link.between, plan.cluster.datacenters[std::size_t(d)].id) != link.between.end(); };
-        if (plan.cluster.datacenters.size() < 2 || std::ranges::any_of(plan.cluster.wanLinks, ends))
-            continue;
-        if (auto link = linkFix(plan, d, layout, search.footprints().catalogue()))
-            fixes.insert(fixes.begin(), std::move(*link));
-    }
-    for (int tensor = workload.degrees.tensor / 2; tensor >= 1; tensor /= 2)
-        fixes.push_back(fixOf(plan, "Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; }));
-    keepFeasible(fixes, search.footprints(), 3);
-    problem.text += search.whatWasLeftOut();
-    problem.fixes = std::move(fixes);
-    return problem;
+    return {Severity::Blocking, std::move(text), plan.placement.stages.empty() ? "parallelism" : "placement.stages", {}, FixSearchKind::Placement};
 }
 
-Problem scheduleProblem(const Workload &workload, const Error &error, FixSearch &search)
+Problem scheduleProblem(const Error &error)
 {
-    const Plan &plan = *workload.plan;
     const std::string subject = error.where.substr(error.where.rfind('.') + 1);   // what the fault's sentence is about
-    Problem problem{Severity::Blocking, "The schedule cannot be built: " + subject + (subject.empty() ? "" : " ") + error.what + (error.right.empty() ? "" : "; " + error.right + " would do"),
-                    error.where.empty() ? "schedule" : error.where, {}};
-    if (!search.offersFixes())
-        return problem;
-    std::vector<Fix> fixes;
-    const int total = totalMicroBatches(plan), stages = workload.degrees.pipeline;
-    for (int data = workload.layout.data; data >= 1; --data) {
-        if (total % data == 0 && total / data % stages == 0) {
-            fixes.push_back(fixOf(plan, std::to_string(data) + " replicas", [data](Plan &p) { p.parallelism.data = data; }));
-            break;
-        }
-    }
-    const bool isPlain = plan.schedule == kPlainSchedule;
-    fixes.push_back(fixOf(plan, isPlain ? "One chunk per stage" : std::string("Schedule ") + traitsOf(kPlainSchedule).label, [](Plan &p) {
-        p.schedule = kPlainSchedule;
-        p.parallelism.virtualPipeline = 1;
-    }));
-    keepFeasible(fixes, search.footprints(), 2);
-    problem.text += search.whatWasLeftOut();
-    problem.fixes = std::move(fixes);
-    return problem;
+    return {Severity::Blocking, "The schedule cannot be built: " + subject + (subject.empty() ? "" : " ") + error.what + (error.right.empty() ? "" : "; " + error.right + " would do"),
+            error.where.empty() ? "schedule" : error.where, {}, FixSearchKind::Schedule};
 }
 
 } // namespace trainyard

@@ -136,7 +136,7 @@ private:
     {
         if (!workspace || m_stop.stop_requested())
             return {};
-        const auto evaluation = evaluate(plan, m_catalogue, *workspace, m_stop, {false, false});
+        const auto evaluation = trainyard::run(plan, Depth::Score, {m_catalogue, *workspace, m_stop});
         return evaluation ? (*evaluation)->metrics.iterationTime : Metric{};
     }
 

@@ -122,7 +122,7 @@ public:
 private:
     EvaluationPtr evaluated(const PlanPtr &plan)
     {
-        auto result = evaluate(plan, m_catalogue, m_workspace, m_stop, {false, false});
+        auto result = trainyard::run(plan, Depth::Score, {m_catalogue, m_workspace, m_stop});
         ++m_result.evaluated;
         return result ? *result : nullptr;
     }
@@ -147,7 +147,7 @@ private:
 
     void judge(const PlanPtr &plan, const std::string &label)
     {
-        const Footprint size = footprint(plan, m_catalogue);
+        const Footprint size = footprint(plan, m_catalogue, m_workspace);
         if (!size.hasRoom()) {
             m_result.tooLarge += size.isPlaced;
             return;

@@ -24,20 +24,6 @@ double roomForMicroBatches(const Workload &workload, int stage, double share)
     return least;
 }
 
-LiveBound liveBound(const std::vector<ChunkMemory> &chunks, bool splitsBackward)
-{
-    LiveBound bound;
-    for (const ChunkMemory &chunk : chunks) {
-        bound.each += chunk.kept + chunk.ends;
-        bound.forWeightGrads += splitsBackward ? chunk.forWeightGrads : 0;
-        bound.loss += chunk.loss;
-        bound.whole += std::max(0.0, chunk.whole - chunk.kept);
-        bound.workspace = std::max({bound.workspace, chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total(),
-                                    splitsBackward ? chunk.atLayers.total() + std::max(0.0, chunk.forWeightGrads - chunk.kept) : 0});
-    }
-    return bound;
-}
-
 /// A loss stays no longer than its own backward takes to come; so does what one micro-batch keeps whole.
 InFlightRoom inFlightRoom(const Workload &workload, double share)
 {
@@ -45,14 +31,17 @@ InFlightRoom inFlightRoom(const Workload &workload, double share)
     InFlightRoom result{{}, 0};
     for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
         const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
-        const LiveBound bound = liveBound(chunks, traitsOf(workload.plan->schedule).splitsBackward);
+        double kept = 0, forWeightGrads = 0;   // of a micro-batch
         double workspace = 0;      // with the loss and the whole micro-batch of the operation's own chunk
-        for (const ChunkMemory &chunk : chunks)
+        for (const ChunkMemory &chunk : chunks) {
+            kept += chunk.kept + chunk.ends;
+            forWeightGrads += traitsOf(workload.plan->schedule).splitsBackward ? chunk.forWeightGrads : 0;
             workspace = std::max(workspace, chunk.loss + chunk.whole - chunk.kept
                                           + std::max({chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total()}));
-        const double each = std::max(bound.each, bound.forWeightGrads), room = roomForMicroBatches(workload, stage, share) - workspace;
+        }
+        const double each = std::max(kept, forWeightGrads), room = roomForMicroBatches(workload, stage, share) - workspace;
         result.microBatches.push_back(each > 0 ? int(std::clamp(room / each, 0.0, double(kMost))) : kMost);
-        result.keptForWeightGrad = std::max(result.keptForWeightGrad, each > 0 ? bound.forWeightGrads / each : 1);
+        result.keptForWeightGrad = std::max(result.keptForWeightGrad, each > 0 ? forWeightGrads / each : 1);
     }
     return result;
 }

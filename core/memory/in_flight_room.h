@@ -10,22 +10,6 @@
 
 namespace trainyard {
 
-/// The most that micro-batches can hold on a GPU of a stage, whatever their order: never less than a walk finds, and as much where the
-/// warm-up ends with all of them in flight (1f1b, gpipe). Bytes.
-struct LiveBound {
-    double each = 0;               // of a micro-batch, from its forward on
-    double forWeightGrads = 0;     // of it, what waits for its weight gradient
-    double loss = 0;
-    double whole = 0;              // more of one that is not computed again
-    double workspace = 0;          // beside them, at the worst operation
-    /// `whole`: those of them that are not computed again.
-    [[nodiscard]] double of(double inFlight, double wholeOnes) const
-    {
-        return inFlight * (std::max(each, forWeightGrads) + loss) + wholeOnes * whole + workspace;
-    }
-};
-[[nodiscard]] LiveBound liveBound(const std::vector<ChunkMemory> &chunks, bool splitsBackward);
-
 struct InFlightRoom {
     std::vector<int> microBatches;     // per stage, 0 where not even one fits
     double keptForWeightGrad = 1;      // of a micro-batch, the share that waits for its weight gradient; at most 1

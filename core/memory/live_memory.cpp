@@ -85,20 +85,22 @@ void eachOp(const Program &program, int device, const OpMemory &memory, bool isR
 LiveOverTime liveInOrder(const Program &program, int device, const OpMemory &memory, bool isRecomputing)
 {
     LiveOverTime result;
-    MemorySum sum(result);
+    MemorySum sum;
     eachOp(program, device, memory, isRecomputing, [&](std::uint32_t effect) {
         sum.start(memory.change(effect));
         sum.end(memory.change(effect));
         return true;
     });
+    sum.tell(result);
     return result;
 }
 
 LiveBytes fullestMoment(const LiveOverTime &live, const Timeline &timeline, int pipelineClass, int stage, const OpMemory &memory)
 {
     Parts parts(memory, live.fullest);
-    MemoryRows(timeline, pipelineClass, stage).each([&](std::uint32_t span, bool ends) {
-        ends ? parts.end(effectOf(timeline, span)) : parts.start(effectOf(timeline, span));
+    MemoryRows rows(timeline, pipelineClass, stage);
+    rows.each([&](std::uint32_t span, bool ends) {
+        ends ? parts.end(rows.effectOf(span)) : parts.start(rows.effectOf(span));
         return !parts.isDone();
     });
     return parts.live();

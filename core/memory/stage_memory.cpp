@@ -97,15 +97,17 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
         auto &stages = result.of.emplace_back();
         for (std::size_t stage = 0; stage < pipelines.memory.size(); ++stage) {
             const bool isCurve = wantsCurves && timeline && c == 0;
+            LiveOverTime curve;
             if (isCurve)
-                result.curves.push_back(liveOverTime(*timeline, 0, int(stage), result.leaves, true));
+                curve = liveOverTime(*timeline, 0, int(stage), result.leaves, true);
             if (fromSpans && isCurve) {
-                LiveOverTime &peaks = stages.emplace_back(result.curves.back());
-                peaks.gpu = peaks.whole = {};
+                stages.push_back(curve.withoutCurves());
             } else {
                 stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), result.leaves, false)
                                            : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));
             }
+            if (isCurve)
+                result.curves.push_back(std::move(curve));
         }
     }
     return result;

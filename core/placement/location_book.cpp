@@ -67,7 +67,9 @@ LocationBook::LocationBook(const Workload &workload) : m_workload(workload)
     const auto &datacenters = workload.plan->cluster.datacenters;
     std::int64_t held = 0;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
-        for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
+        const std::size_t pools = datacenters[d].pools.size();
+        m_pools.reserve(std::max(m_pools.size() + pools, d == 0 ? pools * datacenters.size() : 0));
+        for (std::size_t p = 0; p < pools; ++p) {
             const Pool &pool = datacenters[d].pools[p];
             PoolLocations locations{int(d), int(p), pool.gpusPerNode / degrees.tensor, 0, 0, 0};
             locations.locations = int(std::int64_t(pool.nodes) * locations.groupsPerNode / degrees.context);
@@ -78,8 +80,10 @@ LocationBook::LocationBook(const Workload &workload) : m_workload(workload)
     if (held >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1))
         return;
     for (PoolLocations &locations : m_pools) {
+        if (locations.groupsPerNode > 0)
+            continue;
         const Pool &pool = workload.pool({locations.datacenter, locations.pool});
-        if (locations.groupsPerNode > 0 || degrees.tensor % pool.gpusPerNode != 0)
+        if (degrees.tensor % pool.gpusPerNode != 0)
             continue;
         locations.nodesPerGroup = degrees.tensor / pool.gpusPerNode;
         locations.locations = pool.nodes / locations.nodesPerGroup / degrees.context;

@@ -82,7 +82,7 @@ RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int st
 {
     const StageLocation at = pipelines.locations[std::size_t(stage)];
     const int domain = domainOf(workload, at);
-    RankSet ranks{at, stage, pipelines.firstPipeline, pipelines.pipelines, 0, domain, domain, workload.plan->workload.microBatch, pipelines.microBatches, workload.degrees};
+    RankSet ranks{at, stage, 0, domain, domain, workload.plan->workload.microBatch, workload.degrees};
     addReplicasHere(ranks, workload);
     return ranks;
 }
@@ -100,8 +100,10 @@ std::vector<RankSet> unlikeSets(const Workload &workload, int stage)
 
 bool areAlike(const Workload &workload, StageLocation a, StageLocation b)
 {
+    if (a == b)
+        return true;
     const Pool &x = workload.pool(a), &y = workload.pool(b);
-    return a == b || (&workload.gpu(a) == &workload.gpu(b) && x.gpusPerNode == y.gpusPerNode && x.host == y.host && x.ssd == y.ssd);
+    return &workload.gpu(a) == &workload.gpu(b) && x.gpusPerNode == y.gpusPerNode && x.host == y.host && x.ssd == y.ssd;
 }
 
 Levels tensorLevels(const Workload &workload)

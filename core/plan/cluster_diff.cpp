@@ -126,7 +126,7 @@ void describePools(const Datacenter &before, const Datacenter &after, Sentences 
             like.gpu = pool.gpu;
             like.inlineGpu = pool.inlineGpu;
         }
-        describeObject("pool", pool.id, like, pool, sentences);
+        describeObject(pool.id, like, pool, sentences);
     }
 }
 
@@ -135,7 +135,7 @@ void describeDatacenter(const Datacenter &before, const Datacenter &after, bool 
     const std::size_t told = sentences.size();
     Datacenter like = before;   // the pools have sentences of their own
     like.pools = after.pools;
-    describeObject("datacenter", after.label(), like, after, sentences);
+    describeObject(after.label(), like, after, sentences);
     describePools(before, after, sentences);
     if (isTold || before.pools == after.pools)
         return;
@@ -189,7 +189,7 @@ void describeLinks(const Cluster &before, const Cluster &after, Sentences &sente
         if (old < 0)
             sentences.push_back("Add link " + subject(after, link) + " with " + plainNumber(link.rttMs) + " ms RTT");
         else
-            describeObject("link", subject(after, link), before.wanLinks[static_cast<std::size_t>(old)], link, sentences);
+            describeObject(subject(after, link), before.wanLinks[static_cast<std::size_t>(old)], link, sentences);
     }
 }
 
@@ -208,7 +208,7 @@ void describeCluster(const Cluster &before, const Cluster &after, Sentences &sen
         if (sentences.size() == toldLinks)
             sentences.push_back("Links rearranged");
     }
-    Differ<Cluster> differ(before, after, "cluster", "", sentences);
+    Differ<Cluster> differ(before, after, "", sentences);
     differ.rest();
 }
 

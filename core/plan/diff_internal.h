@@ -4,7 +4,7 @@
 
 #include "core/base/words.h"
 #include "core/plan/enum_names_internal.h"
-#include "core/plan/fields_internal.h"
+#include "core/plan/keys/plan_keys.h"
 
 #include <algorithm>
 
@@ -17,16 +17,15 @@ using Sentences = std::vector<std::string>;
 /// A text cut to fit in a sentence.
 [[nodiscard]] std::string cutText(const std::string &text);
 
-/// "Micro-batch 1 → 2", "RTT Virginia–Oregon 60 → 40 ms": `path` chooses label and unit ("workload.micro_batch"),
-/// `subject` follows the label.
-[[nodiscard]] std::string changeSentence(const std::string &path, const std::string &subject, const std::string &before,
+/// "Micro-batch 1 → 2", "RTT Virginia–Oregon 60 → 40 ms": `subject` follows the key's label.
+[[nodiscard]] std::string changeSentence(const Key &key, const std::string &subject, const std::string &before,
     const std::string &after);
 
 /// Sentences about two clusters: moves of GPUs first.
 void describeCluster(const Cluster &before, const Cluster &after, Sentences &sentences);
 
 template <class T>
-void describeChange(const std::string &path, const std::string &subject, const T &before, const T &after, Sentences &sentences);
+void describeChange(const Key &key, const std::string &subject, const T &before, const T &after, Sentences &sentences);
 
 inline std::string shownText(const std::string &value) { return value.empty() ? "none" : cutText(value); }
 inline std::string shownText(bool value) { return value ? "on" : "off"; }
@@ -45,25 +44,25 @@ std::string shownText(const std::vector<T> &values)
 template <class Owner>
 class Differ {
 public:
-    Differ(const Owner &before, const Owner &after, std::string path, std::string subject, Sentences &sentences)
-        : m_before(before), m_after(after), m_path(std::move(path)), m_subject(std::move(subject)), m_sentences(sentences) { }
+    Differ(const Owner &before, const Owner &after, std::string subject, Sentences &sentences)
+        : m_before(before), m_after(after), m_subject(std::move(subject)), m_sentences(sentences) { }
 
     template <class T>
-    void value(const Key &key, T Owner::*member)
+    void value(T Owner::*member, const Key &key)
     {
         if (!(m_before.*member == m_after.*member))
-            describeChange(pathOf(key), m_subject, m_before.*member, m_after.*member, m_sentences);
+            describeChange(key, m_subject, m_before.*member, m_after.*member, m_sentences);
     }
 
     template <class T>
-    void automatic(const Key &key, std::optional<T> Owner::*member)
+    void automatic(std::optional<T> Owner::*member, const Key &key)
     {
         const auto shown = [](const std::optional<T> &v) { return v ? shownText(*v) : std::string("auto"); };
         compare(key, m_before.*member, m_after.*member, shown);
     }
 
     template <class T>
-    void perStage(const Key &key, std::vector<T> Owner::*member)
+    void perStage(std::vector<T> Owner::*member, const Key &key)
     {
         compare(key, m_before.*member, m_after.*member, [](const auto &v) { return shownText(v); });
     }
@@ -125,18 +124,16 @@ public:
             return;
         for (const auto &[name, text] : m_after.extra) {
             if (const auto old = m_before.extra.find(name); old == m_before.extra.end() || old->second != text)
-                m_sentences.push_back(changeSentence(pathOf({ .name = name.c_str(), .doc = "" }), m_subject,
+                m_sentences.push_back(changeSentence(Key(name.c_str(), ""), m_subject,
                     old == m_before.extra.end() ? "none" : cutText(old->second), cutText(text)));
         }
         for (const auto &[name, text] : m_before.extra) {
             if (!m_after.extra.contains(name))
-                m_sentences.push_back(changeSentence(pathOf({ .name = name.c_str(), .doc = "" }), m_subject, cutText(text), "none"));
+                m_sentences.push_back(changeSentence(Key(name.c_str(), ""), m_subject, cutText(text), "none"));
         }
     }
 
 private:
-    std::string pathOf(const Key &key) const { return m_path.empty() ? key.name : m_path + "." + key.name; }
-
     template <class T, class F>
     void compare(const Key &key, const T &before, const T &after, F shown)
     {
@@ -146,20 +143,20 @@ private:
 
     void say(const Key &key, const std::string &before, const std::string &after)
     {
-        m_sentences.push_back(changeSentence(pathOf(key), m_subject, before, after));
+        m_sentences.push_back(changeSentence(key, m_subject, before, after));
     }
 
     const Owner &m_before;
     const Owner &m_after;
-    std::string m_path, m_subject;
+    std::string m_subject;
     Sentences &m_sentences;
 };
 
 template <class T>
-void describeObject(const std::string &path, const std::string &subject, const T &before, const T &after, Sentences &sentences)
+void describeObject(const std::string &subject, const T &before, const T &after, Sentences &sentences)
 {
-    Differ<T> differ(before, after, path, subject, sentences);
-    describe(differ, std::type_identity<T> {});
+    Differ<T> differ(before, after, subject, sentences);
+    describe(differ, keys::Of<T> {});
     differ.rest();
 }
 
@@ -167,22 +164,22 @@ template <class T>
 inline constexpr bool kIsPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
 template <class T>
-void describeChange(const std::string &path, const std::string &subject, const T &before, const T &after, Sentences &sentences)
+void describeChange(const Key &key, const std::string &subject, const T &before, const T &after, Sentences &sentences)
 {
     if constexpr (std::is_same_v<T, Cluster>) {
         describeCluster(before, after, sentences);
     } else if constexpr (kIsOptional<T>) {
         using Inner = typename T::value_type;
         if (before && after)
-            describeChange(path, subject, *before, *after, sentences);
+            describeChange(key, subject, *before, *after, sentences);
         else if constexpr (kIsPlain<Inner>)
-            sentences.push_back(changeSentence(path, subject, before ? shownText(*before) : "default", after ? shownText(*after) : "default"));
+            sentences.push_back(changeSentence(key, subject, before ? shownText(*before) : "default", after ? shownText(*after) : "default"));
         else
-            sentences.push_back(changeSentence(path, subject, before ? "given" : "none", after ? "given" : "none"));
+            sentences.push_back(changeSentence(key, subject, before ? "given" : "none", after ? "given" : "none"));
     } else if constexpr (std::is_enum_v<T>) {
-        sentences.push_back(changeSentence(path, subject, nameOf(before), nameOf(after)));
+        sentences.push_back(changeSentence(key, subject, nameOf(before), nameOf(after)));
     } else if constexpr (kIsPlain<T>) {
-        sentences.push_back(changeSentence(path, subject, shownText(before), shownText(after)));
+        sentences.push_back(changeSentence(key, subject, shownText(before), shownText(after)));
     } else if constexpr (std::is_same_v<T, std::vector<StagePin>>) {
         const auto shown = [](const T &pins) {
             std::string text;
@@ -190,16 +187,16 @@ void describeChange(const std::string &path, const std::string &subject, const T
                 text += (text.empty() ? "" : ", ") + pin.datacenter + " " + std::to_string(pin.stages);
             return text.empty() ? "none" : cutText(text);
         };
-        sentences.push_back(changeSentence(path, subject, shown(before), shown(after)));
+        sentences.push_back(changeSentence(key, subject, shown(before), shown(after)));
     } else if constexpr (kIsList<T>) {
         if (before.size() != after.size())
-            sentences.push_back(changeSentence(path, subject, std::to_string(before.size()), std::to_string(after.size())));
+            sentences.push_back(changeSentence(key, subject, std::to_string(before.size()), std::to_string(after.size())));
         for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
             if (!(before[i] == after[i]))
-                describeChange(path, std::to_string(i + 1), before[i], after[i], sentences);
+                describeChange(key, std::to_string(i + 1), before[i], after[i], sentences);
         }
     } else {
-        describeObject(path, subject, before, after, sentences);
+        describeObject(subject, before, after, sentences);
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A plan from its JSON document and back, key by key of fields_internal.h. Private: include it in .cpp files only.
+// A plan from its JSON document and back, key by key of core/plan/keys/. Private: include it in .cpp files only.
 
 #include "core/plan/json_document_internal.h"
 #include "core/plan/plan.h"

@@ -3,7 +3,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/parse.h"
 #include "core/plan/enum_names_internal.h"
-#include "core/plan/fields_internal.h"
+#include "core/plan/keys/plan_keys.h"
 #include "core/plan/reader_context_internal.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ std::string rangeText(const Key &key, bool whole)
 {
     const std::string kind = whole ? "a whole number" : "a number";
     if (key.max >= 1e15)
-        return kind + (key.aboveMin ? " above " : " from ") + shown(key.min) + (key.aboveMin ? "" : " up");
-    if (key.aboveMin)
+        return kind + (key.isAboveMin ? " above " : " from ") + shown(key.min) + (key.isAboveMin ? "" : " up");
+    if (key.isAboveMin)
         return kind + " above " + shown(key.min) + ", at most " + shown(key.max);
     return kind + " from " + shown(key.min) + " to " + shown(key.max);
 }
@@ -44,13 +44,13 @@ public:
     Reader(const Json &object, Context &context, Owner &owner) : m_object(object), m_context(context), m_owner(owner) { }
 
     template <class T>
-    void value(const Key &key, T Owner::*member)
+    void value(T Owner::*member, const Key &key)
     {
         at(key, [&](const Json &json) { readValue(json, key, m_context, m_owner.*member); });
     }
 
     template <class T>
-    void automatic(const Key &key, std::optional<T> Owner::*member)
+    void automatic(std::optional<T> Owner::*member, const Key &key)
     {
         at(key, [&](const Json &json) {
             if (json == "auto") {
@@ -66,12 +66,12 @@ public:
     }
 
     template <class T>
-    void perStage(const Key &key, std::vector<T> Owner::*member)
+    void perStage(std::vector<T> Owner::*member, const Key &key)
     {
         at(key, [&](const Json &json) {
             auto &values = m_owner.*member;
             values.clear();
-            if (json.is_null() && !key.required)
+            if (json.is_null() && !key.isRequired)
                 return;
             if (json.is_array() && !json.empty()) {
                 readValue(json, key, m_context, values);
@@ -182,7 +182,7 @@ private:
     {
         m_known.insert(key.name);
         const auto found = m_object.find(key.name);
-        if (found == m_object.end() && !key.required)
+        if (found == m_object.end() && !key.isRequired)
             return;
         const Context::Step step(m_context, std::string(key.name));
         if (found == m_object.end())
@@ -245,7 +245,7 @@ void readNumber(const Json &json, const Key &key, Context &context, T &target)
 {
     constexpr bool whole = std::is_integral_v<T>;
     const double number = json.is_number() ? json.get<double>() : std::nan("");
-    const bool above = key.aboveMin ? number > key.min : number >= key.min;
+    const bool above = key.isAboveMin ? number > key.min : number >= key.min;
     if (!std::isfinite(number) || !above || number > key.max || (whole && number != std::floor(number)))
         return context.fail(std::string(key.name) + " is " + brief(json), rangeText(key, whole));
     target = static_cast<T>(number);
@@ -270,7 +270,7 @@ void readObject(const Json &json, const Key &key, Context &context, T &target)
     if (!json.is_object())
         return context.fail(std::string(key.name) + " is " + brief(json), "an object");
     Reader<T> reader(json, context, target);
-    describe(reader, std::type_identity<T> {});
+    describe(reader, keys::Of<T> {});
     reader.keepTheRest();
 }
 
@@ -365,7 +365,7 @@ ExpectedAll<Plan> planFromJson(const Json &document, const std::string &fileName
     Reader<Plan> reader(document, context, plan);
     reader.know("format");
     reader.know("version");
-    describe(reader, std::type_identity<Plan> {});
+    describe(reader, keys::Of<Plan> {});
     reader.keepTheRest();
     checkWorkload(plan, document, context);
     if (!context.errors.empty())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/parse.h"
 #include "core/plan/enum_names_internal.h"
-#include "core/plan/fields_internal.h"
+#include "core/plan/key_list.h"
+#include "core/plan/keys/plan_keys.h"
 #include "core/plan/plan_io.h"
 #include "core/plan/plan_json_internal.h"
 
@@ -15,8 +16,8 @@ Json schemaOf(const Key &key);
 Json numberSchema(const Key &key, bool whole)
 {
     Json schema { { "type", whole ? "integer" : "number" } };
-    schema[key.aboveMin ? "exclusiveMinimum" : "minimum"] = numberToJson(key.min);
-    if (key.max < kHuge)
+    schema[key.isAboveMin ? "exclusiveMinimum" : "minimum"] = numberToJson(key.min);
+    if (key.max < keys::kHuge)
         schema["maximum"] = numberToJson(key.max);
     return schema;
 }
@@ -61,20 +62,20 @@ template <class Owner>
 class SchemaBuilder {
 public:
     template <class T>
-    void value(const Key &key, T Owner::*)
+    void value(T Owner::*, const Key &key)
     {
         Json schema = schemaOf<T>(key);
         add(key, kIsOptional<T> ? anyOf({ schema, Json { { "type", "null" } } }) : schema);
     }
 
     template <class T>
-    void automatic(const Key &key, std::optional<T> Owner::*)
+    void automatic(std::optional<T> Owner::*, const Key &key)
     {
         add(key, anyOf({ numberSchema(key, std::is_integral_v<T>), Json { { "const", "auto" } } }));
     }
 
     template <class T>
-    void perStage(const Key &key, std::vector<T> Owner::*)
+    void perStage(std::vector<T> Owner::*, const Key &key)
     {
         const Json number = numberSchema(key, std::is_integral_v<T>);
         add(key, anyOf({ number, listOf(number) }));
@@ -99,10 +100,8 @@ public:
 
     void stack(const Key &key)
     {
-        Json object { { "type", "object" } };
-        object["required"] = Json::array({ "base" });
-        object["properties"]["base"] = nameSchema();
-        object["properties"]["release"] = { { "type", Json::array({ "string", "null" }) }, { "description", "Release of the stack, one of the catalogue; without one its age is unknown" } };
+        Json object = schemaOf<Stack>(key);
+        object["properties"]["release"]["type"] = Json::array({ "string", "null" });
         for (const std::string &name : stackKeys())
             object["properties"][name]["type"] = Json::array({ "number", "boolean" });
         object["additionalProperties"] = false;
@@ -130,9 +129,9 @@ public:
 private:
     void add(const Key &key, Json schema)
     {
-        schema["description"] = key.doc;
+        schema["description"] = sentenceOf(key);
         m_properties[key.name] = std::move(schema);
-        if (key.required)
+        if (key.isRequired)
             m_required.push_back(key.name);
     }
 
@@ -157,7 +156,7 @@ Json schemaOf(const Key &key)
         return nameSchema();
     } else {
         SchemaBuilder<T> builder;
-        describe(builder, std::type_identity<T> {});
+        describe(builder, keys::Of<T> {});
         return builder.take();
     }
 }
@@ -165,7 +164,7 @@ Json schemaOf(const Key &key)
 Json buildPlanSchema()
 {
     Json schema { { "$schema", "http://json-schema.org/draft-07/schema#" }, { "title", "Trainyard plan, *.trainyard.json" } };
-    Json content = schemaOf<Plan>(Key { .name = "", .doc = "" });
+    Json content = schemaOf<Plan>(Key("", ""));
     Json properties = Json::object();
     properties["format"] = { { "const", kFormat }, { "description", "Tells the file from others" } };
     properties["version"] = { { "type", "integer" }, { "minimum", 0 }, { "maximum", Plan::kVersion },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/parse.h"
 #include "core/plan/enum_names_internal.h"
-#include "core/plan/fields_internal.h"
+#include "core/plan/keys/plan_keys.h"
 #include "core/plan/plan_json_internal.h"
 
 namespace trainyard::detail {
@@ -19,19 +19,19 @@ public:
     explicit Writer(const Owner &owner) : m_owner(owner) { }
 
     template <class T>
-    void value(const Key &key, T Owner::*member)
+    void value(T Owner::*member, const Key &key)
     {
         put(key, m_owner.*member, m_default.*member, [](const T &v) { return toJson(v); });
     }
 
     template <class T>
-    void automatic(const Key &key, std::optional<T> Owner::*member)
+    void automatic(std::optional<T> Owner::*member, const Key &key)
     {
         put(key, m_owner.*member, m_default.*member, [](const auto &v) { return v ? toJson(*v) : Json("auto"); });
     }
 
     template <class T>
-    void perStage(const Key &key, std::vector<T> Owner::*member)
+    void perStage(std::vector<T> Owner::*member, const Key &key)
     {
         put(key, m_owner.*member, m_default.*member, [](const auto &v) { return v.size() == 1 ? toJson(v[0]) : toJson(v); });
     }
@@ -87,7 +87,7 @@ private:
     template <class T, class F>
     void put(const Key &key, const T &value, const T &standard, F make)
     {
-        if (key.required || key.always || !(value == standard)) {
+        if (key.isRequired || key.isAlwaysWritten || !(value == standard)) {
             Json json = make(value);
             if (!json.is_null())
                 m_object[key.name] = std::move(json);
@@ -133,7 +133,7 @@ Json toJson(const T &value)
         return value;
     } else {
         Writer<T> writer(value);
-        describe(writer, std::type_identity<T> {});
+        describe(writer, keys::Of<T> {});
         return writer.take();
     }
 }

@@ -100,7 +100,7 @@ private:
             alone.bubbleFill.enabled = false;
             plan = std::make_shared<const Plan>(std::move(alone));
         }
-        return evaluate(std::move(plan), m_catalogue, m_workspace, m_stop, {.keepTimeline = false, .offerFixes = false});
+        return trainyard::run(std::move(plan), Depth::Score, {m_catalogue, m_workspace, m_stop});
     }
 
     ExpectedAll<void> addCurrent()

@@ -20,12 +20,22 @@ constexpr std::uint32_t kFromStart = TaskGraph::kFromStart;
 constexpr std::uint8_t kChosen = EventTopology::kChosen, kOpen = EventTopology::kOpen, kFollowed = EventTopology::kFollowed;
 constexpr std::size_t kInstantsPerStopCheck = 1024;
 
+const EventTopology &eventsOf(const TaskGraph &graph, SimulationWorkspace &workspace)
+{
+    if (!graph.events.waits.empty())
+        return graph.events;
+    if (graph.fingerprint == 0 || workspace.eventsOf != graph.fingerprint)
+        workspace.events = eventTopologyOf(graph);
+    workspace.eventsOf = graph.fingerprint;
+    return workspace.events;
+}
+
 /// `hasStarts`: some task waits for the start of another.
 template <bool hasStarts>
 class EventLoop {
 public:
     EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
-        : m_graph(graph), m_table(graph.table), m_work(workspace), m_timeline(timeline), m_topology(workspace.topology), m_order(graph, workspace, timeline), m_links(graph.table, workspace)
+        : m_graph(graph), m_table(graph.table), m_work(workspace), m_timeline(timeline), m_topology(eventsOf(graph, workspace)), m_order(graph, workspace, timeline), m_links(graph.table, workspace)
     {
     }
 
@@ -78,9 +88,8 @@ private:
         m_work.freed.clear();
         m_work.active.clear();
         m_links.reset();
-        m_topology.learn(m_graph);
         m_work.pending = m_topology.waits;
-        if (m_graph.overtakes.empty() && m_graph.voidAfter.empty())
+        if (m_graph.overtakes.empty())
             return;
         m_timeline.isVoid.assign(tasks, 0);
         std::ranges::fill(m_timeline.end, kNever);   // whether a task has ended is asked of those that have not
@@ -199,8 +208,6 @@ private:
     /// What nobody waits for any more.
     void stop(std::uint32_t task)
     {
-        if (!mayStop(task))
-            return;
         const auto active = std::ranges::find(m_work.active, task, &SimulationWorkspace::ActiveFlow::task);
         if (active == m_work.active.end())   // not begun
             return;
@@ -263,15 +270,12 @@ private:
                 release(m_topology.successor[i] & ~kFromStart);
     }
 
-    /// It overtakes what has not ended, or nobody needs it any more.
+    /// It overtakes what has not ended, or was overtaken.
     [[nodiscard]] bool isMoot(std::uint32_t task)
     {
         if (m_timeline.isVoid.empty())
             return false;
-        if (const std::uint32_t before = m_graph.voidAfter.empty() ? kNoSpan : m_graph.voidAfter[task];
-            before != kNoSpan && m_timeline.end[before] != kNever && m_timeline.start[before] <= m_now)
-            m_timeline.isVoid[task] = 1;
-        if (const std::uint32_t other = m_graph.overtakes.empty() ? kNoSpan : m_graph.overtakes[task]; other != kNoSpan) {
+        if (const std::uint32_t other = m_graph.overtakes[task]; other != kNoSpan) {
             if (m_timeline.end[other] > m_now) {
                 m_timeline.isVoid[other] = 1;
                 stop(other);
@@ -338,7 +342,7 @@ private:
     const ClassTable &m_table;
     SimulationWorkspace &m_work;
     Timeline &m_timeline;
-    EventTopology &m_topology;
+    const EventTopology &m_topology;
     RunTimeOrder m_order;
     SharedLinks m_links;
     Nanoseconds m_now = 0;

@@ -1,53 +1,48 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/event_topology.h"
 
+#include "core/timeline/task_graph.h"
+
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
 namespace trainyard {
 
-void EventTopology::learn(const TaskGraph &graph)
-{
-    if (graph.fingerprint != 0 && graph.fingerprint == m_fingerprint)
-        return;
-    countWaits(graph);
-    findSuccessors(graph);
-    rankTies(graph);
-    m_fingerprint = graph.fingerprint;
-}
+namespace {
 
-void EventTopology::countWaits(const TaskGraph &graph)
+void countWaits(EventTopology &topology, const TaskGraph &graph)
 {
-    waits.resize(graph.taskCount());
-    traits.resize(graph.taskCount());
+    topology.waits.resize(graph.taskCount());
+    topology.traits.resize(graph.taskCount());
     for (const Resource &resource : graph.resources) {
         const auto [first, last] = std::pair(resource.track.first, resource.track.last);
         const bool chooses = resource.discipline != Discipline::FixedOrder;
         for (std::uint32_t task = first; task < last; ++task) {
-            waits[task] = graph.predBegin[task + 1] - graph.predBegin[task] + (!chooses && task > first ? 1 : 0);
+            topology.waits[task] = graph.predBegin[task + 1] - graph.predBegin[task] + (!chooses && task > first ? 1 : 0);
             const bool isOpen = graph.isFlow(task) || (!graph.mayStop.empty() && graph.mayStop[task] != 0);
-            traits[task] = static_cast<std::uint8_t>((chooses ? kChosen : task + 1 < last ? kFollowed : 0) | (isOpen ? kOpen : 0));
+            const std::uint8_t ofOrder = chooses ? EventTopology::kChosen : task + 1 < last ? EventTopology::kFollowed : 0;
+            topology.traits[task] = isOpen ? ofOrder | EventTopology::kOpen : ofOrder;
         }
     }
 }
 
-void EventTopology::findSuccessors(const TaskGraph &graph)
+void findSuccessors(EventTopology &topology, const TaskGraph &graph)
 {
-    const std::size_t tasks = graph.taskCount();
-    successorBegin.assign(tasks + 1, 0);
-    successor.resize(graph.pred.size());
+    std::vector<std::uint32_t> &begins = topology.successorBegin;
+    begins.assign(graph.taskCount() + 1, 0);
+    topology.successor.resize(graph.pred.size());
     for (const std::uint32_t pred : graph.pred)
-        ++successorBegin[pred];
+        ++begins[pred];
     std::uint32_t end = 0;
-    for (std::uint32_t &begin : successorBegin)
+    for (std::uint32_t &begin : begins)
         begin = end += begin;
-    for (auto task = static_cast<std::uint32_t>(tasks); task-- > 0;)
+    for (auto task = static_cast<std::uint32_t>(graph.taskCount()); task-- > 0;)
         for (std::uint32_t i = graph.predBegin[task]; i < graph.predBegin[task + 1]; ++i)
-            successor[--successorBegin[graph.pred[i]]] = task | (graph.lag[i] & TaskGraph::kFromStart);
+            topology.successor[--begins[graph.pred[i]]] = task | (graph.lag[i] & TaskGraph::kFromStart);
 }
 
-void EventTopology::rankTies(const TaskGraph &graph)
+void rankTies(EventTopology &topology, const TaskGraph &graph)
 {
     std::vector<std::uint32_t> order(graph.resources.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -55,9 +50,20 @@ void EventTopology::rankTies(const TaskGraph &graph)
         const Track &t = graph.resources[r].track;
         return std::tuple(t.pipelineClass, t.stage, t.stream, t.toStage, t.first);
     });
-    tieRank.resize(order.size());
+    topology.tieRank.resize(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i)
-        tieRank[order[i]] = i;
+        topology.tieRank[order[i]] = i;
+}
+
+} // namespace
+
+EventTopology eventTopologyOf(const TaskGraph &graph)
+{
+    EventTopology topology;
+    countWaits(topology, graph);
+    findSuccessors(topology, graph);
+    rankTies(topology, graph);
+    return topology;
 }
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 namespace trainyard {
@@ -47,10 +48,10 @@ void GraphBuilder::carry(Id task, Id result)
     after(task, result);
 }
 
-void GraphBuilder::overtake(Id task, Id other, bool mayStop)
+void GraphBuilder::overtake(Id task, Id other)
 {
     set(m_graph.overtakes, task, other, kNoSpan);
-    set(m_graph.mayStop, other, static_cast<std::uint8_t>(mayStop ? 1 : 0), std::uint8_t{0});
+    set(m_graph.mayStop, other, std::uint8_t{1}, std::uint8_t{0});
 }
 
 void GraphBuilder::numberByResource()
@@ -75,27 +76,29 @@ void GraphBuilder::placeTasks()
     const std::size_t tasks = m_tasks.size();
     const ClassTable &table = m_graph.table;
     m_graph.kind.resize(tasks);
-    m_graph.flow.resize(table.flows.empty() ? 0 : tasks);
     m_graph.resource.resize(tasks);
     m_graph.taskClass.resize(tasks);
     m_graph.microBatch.resize(tasks);
     m_graph.chunk.resize(tasks);
-    if (std::ranges::any_of(m_tasks, &Task::continues))
-        m_graph.continues.resize(tasks);
     const TaskClass *const about = table.about.data();
+    const auto place = [&, kind = m_graph.kind.data(), resource = m_graph.resource.data(), taskClass = m_graph.taskClass.data(),
+                        microBatch = m_graph.microBatch.data(), chunk = m_graph.chunk.data()](const Task &task, std::size_t at) {
+        resource[at] = task.resource;
+        taskClass[at] = task.taskClass;
+        microBatch[at] = task.microBatch;
+        chunk[at] = task.chunk;
+        kind[at] = about[task.taskClass].kind;
+    };
+    bool someContinue = false;
     for (std::size_t i = 0; i < tasks; ++i) {
-        const Task &task = m_tasks[i];
-        const std::size_t at = m_number.empty() ? i : m_number[i];
-        m_graph.resource[at] = task.resource;
-        m_graph.taskClass[at] = task.taskClass;
-        m_graph.microBatch[at] = task.microBatch;
-        m_graph.chunk[at] = task.chunk;
-        if (task.continues)
-            m_graph.continues[at] = 1;
-        m_graph.kind[at] = about[task.taskClass].kind;
-        if (!table.flows.empty())
-            m_graph.flow[at] = table.flow[task.taskClass];
+        place(m_tasks[i], m_number.empty() ? i : m_number[i]);
+        someContinue |= m_tasks[i].continues;
     }
+    if (!table.flows.empty())
+        std::ranges::transform(m_graph.taskClass, std::back_inserter(m_graph.flow), [&](std::uint32_t c) { return table.flow[c]; });
+    m_graph.continues.resize(someContinue ? tasks : 0);
+    for (std::size_t i = 0; i < m_graph.continues.size(); ++i)
+        m_graph.continues[m_number.empty() ? i : m_number[i]] = m_tasks[i].continues;
 }
 
 /// Predecessors side by side, those of a task in the order in which they were named.
@@ -116,12 +119,15 @@ void GraphBuilder::linkWaits()
         sum += std::exchange(of, sum);
     m_graph.pred.resize(m_waits.size());
     m_graph.lag.resize(m_waits.size());
+    std::uint32_t *const next = begin.data(), *const pred = m_graph.pred.data(), *const lag = m_graph.lag.data();
+    std::uint32_t lags = 0;
     for (const Wait &wait : m_waits) {
-        m_graph.waitsForStarts |= (wait.lag & TaskGraph::kFromStart) != 0;
-        const std::uint32_t at = begin[wait.task]++;
-        m_graph.pred[at] = wait.before;
-        m_graph.lag[at] = wait.lag;
+        const std::uint32_t at = next[wait.task]++;
+        pred[at] = wait.before;
+        lag[at] = wait.lag;
+        lags |= wait.lag;
     }
+    m_graph.waitsForStarts = (lags & TaskGraph::kFromStart) != 0;
     std::move_backward(begin.begin(), begin.end() - 1, begin.end());   // each has become the next one's
     begin.front() = 0;
 }
@@ -146,7 +152,7 @@ Expected<TaskGraph> GraphBuilder::finish(std::uint64_t fingerprint) &&
     arrange(m_graph.pairedChunk, std::uint16_t{0});
     arrange(m_graph.priority, std::int64_t{0});
     arrange(m_graph.mayStop, std::uint8_t{0});
-    for (std::vector<std::uint32_t> *tasksOf : {&m_graph.origin, &m_graph.overtakes, &m_graph.voidAfter}) {
+    for (std::vector<std::uint32_t> *tasksOf : {&m_graph.origin, &m_graph.overtakes}) {
         arrange(*tasksOf, kNoSpan);
         for (std::uint32_t &task : *tasksOf)
             task = task == kNoSpan || m_number.empty() ? task : m_number[task];
@@ -155,9 +161,10 @@ Expected<TaskGraph> GraphBuilder::finish(std::uint64_t fingerprint) &&
     m_graph.fingerprint = fingerprint;
     // Where a resource decides while it runs, the event loop needs no order, and finds circles itself.
     const auto isFixed = [](const Resource &r) { return r.discipline == Discipline::FixedOrder; };
-    if (std::ranges::all_of(m_graph.resources, isFixed))
-        if (const auto sorted = sortTopologically(m_graph); !sorted)
-            return std::unexpected(sorted.error());
+    if (!std::ranges::all_of(m_graph.resources, isFixed))
+        m_graph.events = eventTopologyOf(m_graph);
+    else if (const auto sorted = sortTopologically(m_graph); !sorted)
+        return std::unexpected(sorted.error());
     return std::move(m_graph);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/memory_walk.h"
 
+#include <optional>
 #include <utility>
 
 namespace trainyard {
@@ -14,40 +15,50 @@ std::int64_t rounded(double bytes)
     return bytes >= 0 && bytes < kExact ? std::int64_t(bytes + 0.5) : wholeBytes(bytes);
 }
 
-/// What happens at one instant is one step of a curve.
-void step(std::vector<MemoryStep> &curve, Nanoseconds time, double bytes)
-{
-    const std::int64_t whole = rounded(bytes);
-    MemoryStep &last = curve.back();
-    if (last.bytes == whole)
-        return;                    // also where the step before it held another number: each changes it
-    if (last.time != time)
-        curve.push_back({time, whole});
-    else if (curve.size() > 1 && (&last)[-1].bytes == whole)
-        curve.pop_back();
-    else
-        last.bytes = whole;
-}
-
-OffloadUse useOf(const Timeline &timeline, int pipelineClass, int stage)
-{
-    OffloadUse use;
-    for (const Track &track : timeline.tracks) {
-        if (track.pipelineClass != pipelineClass || track.stage != stage || (track.stream != Stream::Store && track.stream != Stream::Load))
-            continue;
-        for (std::uint32_t span = track.first; span < track.last; ++span) {
-            const double bytes = timeline.classOf(span).bytes, moved = timeline.bytesMoved(span);
-            if (track.stream == Stream::Load) {
-                use.read += moved;
-                continue;
-            }
-            use.written += moved;
-            use.dropped += bytes - moved;
-            if (timeline.isInVain(span))
-                use.forwarded += moved;
-        }
+/// A curve under way. What happens at one instant is one step of it.
+class Steps {
+public:
+    Steps(std::vector<MemoryStep> &curve, std::size_t changes) : m_curve(curve)
+    {
+        m_curve.reserve(changes);
+        m_curve.push_back({0, 0});
     }
-    return use;
+
+    void add(Nanoseconds time, double bytes)
+    {
+        if (const std::int64_t now = rounded(bytes); now != m_last.bytes)
+            change(time, now);
+    }
+
+private:
+    void change(Nanoseconds time, std::int64_t bytes)
+    {
+        if (m_last.time != time)
+            m_curve.push_back({time, bytes});
+        else if (m_curve.size() > 1 && m_curve[m_curve.size() - 2].bytes == bytes)
+            m_curve.pop_back();
+        else
+            m_curve.back().bytes = bytes;
+        m_last = m_curve.back();
+    }
+
+    std::vector<MemoryStep> &m_curve;
+    MemoryStep m_last{0, 0};
+};
+
+/// Of a store, whose bytes are outside when it ends, or a load, whose bytes leave there when it starts.
+void addMove(OffloadUse &use, const Timeline &timeline, std::uint32_t span)
+{
+    const TaskClass &move = timeline.classOf(span);
+    if (move.memory.atStart.away < 0)
+        use.read += timeline.bytesMoved(span);
+    if (move.memory.atEnd.away <= 0)
+        return;
+    const double moved = timeline.bytesMoved(span);
+    use.written += moved;
+    use.dropped += move.bytes - moved;
+    if (timeline.isInVain(span))
+        use.forwarded += moved;
 }
 
 /// Of a stage that has nothing but its operations: nothing leaves, and there is nothing to put in order. Plain variables: long
@@ -87,9 +98,37 @@ void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, 
     result.fullest = 2 * std::size_t(fullest) + (isAfter ? 1 : 0);
 }
 
+/// Of a stage on which several rows change memory.
+template <bool keepsCurves>
+void walkRows(const Timeline &timeline, MemoryRows &rows, LiveOverTime &result)
+{
+    const Nanoseconds *const start = timeline.start.data(), *const end = timeline.end.data();
+    std::optional<Steps> gpu, whole;
+    if constexpr (keepsCurves) {
+        gpu.emplace(result.gpu, 2 * rows.spans() + 2);
+        whole.emplace(result.whole, rows.spans() + 2);   // where nothing leaves, the two agree
+    }
+    MemorySum sum;
+    rows.each([&](std::uint32_t span, bool ends) {
+        const MemoryChange &change = rows.effectOf(span).memory;
+        ends ? sum.end(change) : sum.start(change);
+        if (ends)
+            addMove(result.use, timeline, span);
+        if constexpr (keepsCurves) {
+            const Nanoseconds time = ends ? end[span] : start[span];
+            gpu->add(time, sum.gpu());
+            whole->add(time, sum.whole());
+        }
+        return true;
+    });
+    sum.tell(result);
+}
+
 } // namespace
 
-MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage) : m_timeline(timeline)
+MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage)
+    : m_start(timeline.start.data()), m_end(timeline.end.data()), m_classes(timeline.classes), m_taskClass(timeline.taskClass.data()),
+      m_isVoid(timeline.isVoid.empty() ? nullptr : timeline.isVoid.data())
 {
     if (timeline.taskClass.empty())
         return;                    // nothing is known of its spans
@@ -117,20 +156,7 @@ LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage
         keepsCurves ? walkOne<true>(timeline, first, last, result) : walkOne<false>(timeline, first, last, result);
         return result;
     }
-    if (keepsCurves)
-        result.gpu = result.whole = {{0, 0}};   // where nothing leaves, the two agree
-    MemorySum sum(result);
-    rows.each([&](std::uint32_t span, bool ends) {
-        const MemoryChange &change = effectOf(timeline, span).memory;
-        ends ? sum.end(change) : sum.start(change);
-        if (keepsCurves) {
-            const Nanoseconds time = ends ? timeline.end[span] : timeline.start[span];
-            step(result.gpu, time, sum.gpu());
-            step(result.whole, time, sum.whole());
-        }
-        return true;
-    });
-    result.use = useOf(timeline, pipelineClass, stage);
+    keepsCurves ? walkRows<true>(timeline, rows, result) : walkRows<false>(timeline, rows, result);
     return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace trainyard {
@@ -27,6 +28,8 @@ struct LiveOverTime {
     std::size_t fullest = 0;       // number of the change that reached the peak: as many changes come before it
     bool isFromSpans = false;      // counted from a timeline, not from an order of work
     OffloadUse use;
+
+    [[nodiscard]] LiveOverTime withoutCurves() const { return {{}, {}, peak, peakWhole, mostAway, fullest, isFromSpans, use}; }
 };
 
 /// Of a stage of a class of pipelines. `leaves`: some of what it holds does, or is discarded; else there is no second curve.
@@ -35,8 +38,6 @@ struct LiveOverTime {
 /// Sums and peaks of changes as they come.
 class MemorySum {
 public:
-    explicit MemorySum(LiveOverTime &result) : m_result(result) {}
-
     void start(const MemoryChange &change)
     {
         m_running += change.running;
@@ -49,24 +50,31 @@ public:
     }
     [[nodiscard]] double gpu() const { return m_now.gpu + m_running; }
     [[nodiscard]] double whole() const { return gpu() + m_now.away + m_now.discarded; }
+    void tell(LiveOverTime &result) const
+    {
+        result.peak = m_peak;
+        result.peakWhole = m_peakWhole;
+        result.mostAway = m_mostAway;
+        result.fullest = m_fullest;
+    }
 
 private:
     void add(const PoolBytes &change)
     {
         m_now += change;
-        if (gpu() > m_result.peak) {
-            m_result.peak = gpu();
-            m_result.fullest = m_changes;
+        if (gpu() > m_peak) {
+            m_peak = gpu();
+            m_fullest = m_changes;
         }
         ++m_changes;
-        m_result.peakWhole = std::max(m_result.peakWhole, whole());
-        m_result.mostAway = std::max(m_result.mostAway, m_now.away);
+        m_peakWhole = std::max(m_peakWhole, whole());
+        m_mostAway = std::max(m_mostAway, m_now.away);
     }
 
-    LiveOverTime &m_result;
     PoolBytes m_now;
     double m_running = 0;          // of what runs
-    std::size_t m_changes = 0;
+    double m_peak = 0, m_peakWhole = 0, m_mostAway = 0;
+    std::size_t m_changes = 0, m_fullest = 0;
 };
 
 /// The rows of one GPU that change its memory, and which of their spans does next. At one instant what ends comes before what starts,
@@ -75,8 +83,25 @@ class MemoryRows {
 public:
     MemoryRows(const Timeline &timeline, int pipelineClass, int stage);
 
+    [[nodiscard]] std::size_t spans() const
+    {
+        std::size_t sum = 0;
+        for (const Row &row : m_rows)
+            sum += row.last - row.span;
+        return sum;
+    }
     /// The spans of the one row, if there is one.
     [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> only() const { return m_rows.size() == 1 ? std::pair(m_rows.front().span, m_rows.front().last) : std::pair(0u, 0u); }
+
+    /// What a span does to memory: nothing where it was in vain.
+    [[nodiscard]] const TaskClass &effectOf(std::uint32_t span) const
+    {
+        static constexpr TaskClass kNothing{};
+        if (m_isVoid && m_isVoid[span] != 0)
+            return kNothing;
+        const std::uint32_t c = m_taskClass[span];
+        return c < m_classes.size() ? m_classes[c] : kNothing;
+    }
 
     /// Calls visit(span, whether it ends) until that returns false.
     template <class Visit>
@@ -112,18 +137,14 @@ private:
         if (!row.isRunning && ++row.span == row.last)
             row.turn = std::numeric_limits<Nanoseconds>::max();
         else
-            row.turn = row.isRunning ? 2 * m_timeline.end[row.span] : 2 * m_timeline.start[row.span] + 1;
+            row.turn = row.isRunning ? 2 * m_end[row.span] : 2 * m_start[row.span] + 1;
     }
 
-    const Timeline &m_timeline;
+    const Nanoseconds *m_start, *m_end;
+    std::span<const TaskClass> m_classes;
+    const std::uint32_t *m_taskClass;
+    const std::uint8_t *m_isVoid;
     std::vector<Row> m_rows;
 };
-
-/// What a span does to memory: nothing where it was in vain.
-[[nodiscard]] inline const TaskClass &effectOf(const Timeline &timeline, std::uint32_t span)
-{
-    static constexpr TaskClass kNothing{};
-    return timeline.isInVain(span) ? kNothing : timeline.classOf(span);
-}
 
 } // namespace trainyard

@@ -8,7 +8,6 @@
 // are the builder's business. Results are exact and repeatable.
 
 #include "core/base/error.h"
-#include "core/timeline/event_topology.h"
 #include "core/timeline/fair_share.h"
 #include "core/timeline/instants.h"
 #include "core/timeline/run_time_policy.h"
@@ -25,7 +24,8 @@ struct SimulationWorkspace {
     std::vector<std::uint32_t> last;               // that task (event loop only)
     std::vector<Nanoseconds> lags;                 // single pass: those of the graph behind one that never binds
     // event loop only
-    EventTopology topology;
+    EventTopology events;                          // of the last graph whose orders are all fixed, but for its flows
+    std::uint64_t eventsOf = 0;                    // its fingerprint; 0 = none
     std::vector<std::uint32_t> pending, ended;
     std::vector<std::uint32_t> candidates, lastToChoose;   // resources that may take a task at this instant
     Instants arrivals, freed;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 
@@ -44,6 +45,16 @@ inline void addPaths(const Json &value, const std::string &path, std::set<std::s
             addPaths(inner, child, paths);
         }
     }
+}
+
+/// Each value that has none inside: "cluster.datacenters[0].id" and what is there.
+inline void eachLeaf(const Json &value, const std::string &path, const std::function<void(const std::string &, const Json &)> &visit)
+{
+    if (!value.is_structured())
+        return visit(path, value);
+    std::size_t index = 0;
+    for (const auto &[name, inner] : value.items())
+        eachLeaf(inner, value.is_array() ? path + "[" + std::to_string(index++) + "]" : path.empty() ? name : path + "." + name, visit);
 }
 
 /// Just enough of draft-07 for our own schemas.

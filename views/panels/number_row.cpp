@@ -13,6 +13,7 @@
 #include <QLineEdit>
 #include <QSignalBlocker>
 
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -91,16 +92,17 @@ private:
 };
 
 NumberRow::NumberRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent)
-    : QWidget(parent), m_field(*entry.field), m_box(new NumberBox(this))
+    : QWidget(parent), m_row(*entry.row), m_box(new NumberBox(this))
 {
     auto *label = new TextLine(name, Ink::Text, this);
     label->setToolTip(explanation);
     m_box->setLocale(QLocale::c());
-    m_box->setDecimals(m_field.decimals);
-    m_box->setRange(m_field.low, m_field.high);
-    m_box->setSuffix(tr(m_field.suffix));
-    if (m_field.lowestMeans)
-        m_box->setSpecialValueText(tr(m_field.lowestMeans));
+    const Key &key = m_row.key;
+    const bool startsAbove = key.isAboveMin && !m_row.mayBeMissing;
+    m_box->setDecimals(key.decimals);
+    m_box->setRange(startsAbove ? key.min + std::pow(10.0, -key.decimals) : key.min, key.max);
+    m_box->setSuffix(QString::fromUtf8(key.shownUnit()));
+    m_box->setSpecialValueText(QString::fromUtf8(key.lowestMeans));
     m_box->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     m_box->setKeyboardTracking(false);
     m_box->setFocusPolicy(Qt::StrongFocus);
@@ -127,7 +129,7 @@ QDoubleSpinBox *NumberRow::box() const
 void NumberRow::setPlan(const Plan &plan)
 {
     const QSignalBlocker quiet(m_box);
-    if (const double value = m_field.get(plan); m_box->value() != value)   // else a text that is being typed would go
+    if (const double value = numberAt(plan, m_row.path).value_or(0); m_box->value() != value)   // else a text that is being typed would go
         m_box->setValue(value);
     m_box->checkText();
 }

@@ -29,7 +29,7 @@ protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
-    const NumberField &m_field;
+    const KeyRow &m_row;
     NumberBox *m_box;
 };
 

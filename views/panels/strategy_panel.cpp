@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
 #include <utility>
 
 namespace trainyard {
@@ -88,16 +87,16 @@ void StrategyPanel::addRows()
     rows->setSpacing(1);
     for (const StrategyEntry &entry : strategyEntries()) {
         if (entry.section) {
-            const QString note = m_sections.empty() ? tr("effect if switched") : entry.isForMemory ? tr("≠ affects convergence") : QString();
+            const QString note = m_sections.empty() ? tr("effect if switched") : entry.focus == EffectFocus::Memory ? tr("≠ affects convergence") : QString();
             m_sections.push_back({new SectionTitle(tr(entry.section), note, content), {}});
             rows->addWidget(m_sections.back().title);
         }
         QWidget *row = makeRow(entry, content);
         rows->addWidget(row);
         m_sections.back().rows.push_back({&entry, row});
-        if (std::string_view(entry.group) == "bubble_fill")
+        if (entry.group == "bubble_fill")
             rows->addWidget(m_served = factsLine("fillFacts", content));
-        else if (std::string_view(entry.group) == "activation_offload")
+        else if (entry.group == "activation_offload")
             rows->addWidget(m_offloaded = factsLine("offloadFacts", content));
     }
     rows->addStretch(1);
@@ -108,7 +107,8 @@ void StrategyPanel::addRows()
 
 QWidget *StrategyPanel::makeRow(const StrategyEntry &entry, QWidget *parent)
 {
-    const QString name = tr(entry.name), explanation = tr(entry.explanation);
+    const Key &key = entry.row->key;
+    const QString name = QString::fromUtf8(entry.isPart ? "  " : "") + QString::fromUtf8(key.title), explanation = QString::fromUtf8(key.help);
     if (entry.control == StrategyEntry::Control::Field) {
         auto *row = new NumberRow(entry, name, explanation, parent);
         connect(row, &NumberRow::changed, this, [this, &entry](double value, int gesture) { setNumber(entry, value, gesture); });
@@ -132,13 +132,13 @@ QWidget *StrategyPanel::makeRow(const StrategyEntry &entry, QWidget *parent)
 
 void StrategyPanel::setNumber(const StrategyEntry &entry, double value, int gesture)
 {
-    if (!m_plan || entry.field->get(*m_plan) == value)
+    if (!m_plan || numberAt(*m_plan, entry.row->path).value_or(0) == value)
         return;
     Plan next = *m_plan;
-    entry.field->set(next, value);
+    setNumberAt(next, entry.row->path, entry.row->mayBeMissing && value <= 0 ? std::nullopt : std::optional(value));
     m_plan = std::make_shared<const Plan>(std::move(next));   // the next step may come before the document answers
     if (gesture > 0)
-        Q_EMIT editStepped(m_plan, QStringLiteral("%1 %2").arg(QLatin1String(entry.key)).arg(gesture));
+        Q_EMIT editStepped(m_plan, QStringLiteral("%1 %2").arg(QString::fromStdString(entry.row->path)).arg(gesture));
     else
         Q_EMIT editCommitted(m_plan, {});
 }
@@ -147,7 +147,7 @@ void StrategyPanel::setKey(const StrategyEntry &entry, int number)
 {
     if (!m_plan)
         return;
-    if (auto next = withKeySet(*m_plan, entry.key, std::to_string(number)))
+    if (auto next = withKeySet(*m_plan, entry.row->path, std::to_string(number)))
         Q_EMIT editCommitted(std::make_shared<const Plan>(std::move(*next)), {});
 }
 
@@ -235,7 +235,7 @@ void StrategyPanel::showWhatApplies()
         bool any = false;
         for (const auto &[entry, row] : section.rows) {
             const auto *strategy = qobject_cast<const StrategyRow *>(row);
-            const bool applies = (!entry->applies || entry->applies(*m_plan)) && (!strategy || !strategy->alternatives().empty());
+            const bool applies = entry->row->applies(*m_plan) && (!strategy || !strategy->alternatives().empty());
             row->setVisible(applies);
             any = any || applies;
         }

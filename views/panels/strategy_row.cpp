@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/strategy_row.h"
 
+#include "core/plan/key_list.h"
 #include "models/plan_step.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/effect_text.h"
@@ -27,7 +28,7 @@ QString markOf(bool changesTraining) { return changesTraining ? QStringLiteral("
 } // namespace
 
 StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent)
-    : QWidget(parent), m_entry(entry), m_group(QString::fromLatin1(entry.group)), m_explanation(explanation), m_name(new TextLine(name, Ink::Text, this)), m_effect(new TextLine({}, Ink::Muted, this))
+    : QWidget(parent), m_entry(entry), m_group(QString::fromStdString(entry.group)), m_explanation(explanation), m_name(new TextLine(name, Ink::Text, this)), m_effect(new TextLine({}, Ink::Muted, this))
 {
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -208,8 +209,7 @@ void StrategyRow::showEffect(const EffectTable *effects)
 
 EffectText StrategyRow::words(const Value &value, const EffectTable &effects) const
 {
-    const EffectFocus focus = m_entry.isForMemory ? EffectFocus::Memory : m_entry.isForUtilization ? EffectFocus::Utilization : EffectFocus::Time;
-    EffectText shown = effectText(*value.effect, effects, focus);
+    EffectText shown = effectText(*value.effect, effects, m_entry.focus);
     if (value.pinned)
         shown.text = tr("not with Data %1").arg(value.pinned->replicas);
     if (shown.ink == Ink::Good && (value.changesTraining || value.isBound))
@@ -223,7 +223,7 @@ QString StrategyRow::sentence(const Value &value, const EffectTable &effects) co
     if (value.pinned)
         sentences << tr("Data is set to %1, which would need %2 GPUs; there are %3. Set Data to auto or to %4 at most.")
                          .arg(value.pinned->replicas).arg(value.pinned->needed).arg(value.pinned->there).arg(value.pinned->mostReplicas);
-    if (m_entry.isForUtilization)
+    if (m_entry.focus == EffectFocus::Utilization)
         sentences << utilizationSentence(*value.effect, effects.utilization);
     sentences << effectSentence(*value.effect, effects.iterationTime);
     if (value.changesTraining)
@@ -242,9 +242,9 @@ bool StrategyRow::isBetter(const Value &a, const Value &b, const EffectTable &ef
         const Effect &effect = *v.effect;
         const bool isOverfull = effect.iterationTime && !effect.fits && !effects.fits;
         const int reach = effect.feasible ? 0 : isOverfull ? 1 : effect.iterationTime ? 2 : 3;
-        const int time = directionOfTime(effect), bytes = m_entry.isForMemory || !effects.fits ? directionOfMemory(effect, effects) : 0;
+        const int time = directionOfTime(effect), bytes = m_entry.focus == EffectFocus::Memory || !effects.fits ? directionOfMemory(effect, effects) : 0;
         const double seconds = effects.iterationTime && effect.change ? std::round(*effect.change / kNoChange) : effect.iterationTime.value_or(1e300);
-        const double first = isOverfull ? effect.memoryBytes : m_entry.isForUtilization ? -effect.utilization.value_or(0) : seconds;
+        const double first = isOverfull ? effect.memoryBytes : m_entry.focus == EffectFocus::Utilization ? -effect.utilization.value_or(0) : seconds;
         return std::tuple(reach, v.changesTraining, std::min(time, bytes) >= 0, first, isOverfull ? seconds : effect.memoryBytes);
     };
     return rank(a) < rank(b);

@@ -192,6 +192,17 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
     return facts;
 }
 
+QStringList waitFacts(const Evaluation &evaluation, std::uint32_t span, Nanoseconds begin, Nanoseconds end, bool isForTransfer)
+{
+    QStringList facts{tr("%1, %2").arg(seconds(end - begin), interval(begin, end))};
+    if (span == kNoSpan)
+        return facts << tr("after the last operation of the stage");
+    facts << tr("before %1").arg(spanName(evaluation, span));
+    if (const std::uint32_t cause = evaluation.timeline.cause[span]; isForTransfer && cause != kNoSpan)
+        facts << tr("which waits for %1").arg(spanName(evaluation, cause));
+    return facts;
+}
+
 QString timelineSummary(const Evaluation &evaluation)
 {
     const auto spans = qint64(evaluation.timeline.spanCount());

@@ -29,7 +29,7 @@ const std::vector<ScheduleKind> kFixed = schedules(true), kChoosing = schedules(
 
 EvaluationPtr tried(const Plan &plan, EvaluationWorkspace &workspace)
 {
-    auto answer = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+    auto answer = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
     return answer ? *answer : nullptr;
 }
 

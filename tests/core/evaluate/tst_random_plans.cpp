@@ -150,7 +150,7 @@ void TestRandomPlans::sumsSharesAndSpansHold()
     unsigned simulated = 0, feasible = 0;
     std::set<ScheduleKind> schedules;
     for (unsigned seed = 0; seed < kRandomPlans; ++seed) {
-        const auto evaluation = evaluate(randomValidPlan(seed), builtinCatalogue(), workspace, {}, {.keepTimeline = true, .offerFixes = false});
+        const auto evaluation = evaluate(randomValidPlan(seed), builtinCatalogue(), workspace, {}, Depth::Spans);
         findings.expect(evaluation.has_value() || evaluation.error().front().code != ErrorCode::Internal, seed,
                         "no fault is the program's own: " + (evaluation ? std::string() : toString(evaluation.error().front())));
         if (!evaluation || !(*evaluation)->metrics.iterationTime)
@@ -175,8 +175,8 @@ void TestRandomPlans::aReusedWorkspaceAnswersAsAFreshOne()
     for (unsigned seed = 0; seed < kRandomPlans; seed += 2) {
         const PlanPtr plan = randomValidPlan(seed);
         EvaluationWorkspace fresh;
-        const auto a = evaluate(plan, builtinCatalogue(), reused, {}, {.keepTimeline = false, .offerFixes = false});
-        const auto b = evaluate(plan, builtinCatalogue(), fresh, {}, {.keepTimeline = false, .offerFixes = false});
+        const auto a = evaluate(plan, builtinCatalogue(), reused, {}, Depth::Score);
+        const auto b = evaluate(plan, builtinCatalogue(), fresh, {}, Depth::Score);
         findings.expect(a.has_value() == b.has_value(), seed, "both answer or neither");
         if (a && b)
             findings.expect(numbersOf(**a) == numbersOf(**b), seed, "both answer alike");

@@ -28,7 +28,7 @@ std::optional<Plan> pinned(unsigned seed)
             pool.inlineGpu = *builtinCatalogue().gpu(pool.gpu);
             pool.gpu.clear();
         }
-    const auto now = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+    const auto now = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
     if (!now || !(*now)->metrics.iterationTime)
         return {};
     const Layout &layout = (*now)->layout;
@@ -109,7 +109,7 @@ void TestRandomPlansMonotone::aFixedOrderIsNeverSlowerOnBetterHardware()
 {
     EvaluationWorkspace workspace;
     const auto seconds = [&](const Plan &plan) -> Metric {
-        const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+        const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
         return evaluation ? (*evaluation)->metrics.iterationTime : Metric{};
     };
     std::string slower, exceptions;
@@ -150,7 +150,7 @@ void TestRandomPlansMonotone::whatFitsStillFitsInMoreMemory()
             pool.gpu.clear();
         });
         const auto fits = [&](const Plan &p) {
-            const auto evaluation = evaluate(std::make_shared<const Plan>(p), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+            const auto evaluation = evaluate(std::make_shared<const Plan>(p), builtinCatalogue(), workspace, {}, Depth::Score);
             return evaluation && (*evaluation)->metrics.memory && (*evaluation)->metrics.memory->fits;
         };
         if (!fits(plan))

@@ -27,6 +27,34 @@ InFlightRoom roomOf(ScheduleKind schedule, Recompute recompute)
     return inFlightRoom(*workload, 0.95);
 }
 
+/// The most that micro-batches can hold on a GPU of a stage, whatever their order: never less than a walk finds, and as much where the
+/// warm-up ends with all of them in flight (1f1b, gpipe). Bytes.
+struct LiveBound {
+    double each = 0;               // of a micro-batch, from its forward on
+    double forWeightGrads = 0;     // of it, what waits for its weight gradient
+    double loss = 0;
+    double whole = 0;              // more of one that is not computed again
+    double workspace = 0;          // beside them, at the worst operation
+    /// `whole`: those of them that are not computed again.
+    [[nodiscard]] double of(double inFlight, double wholeOnes) const
+    {
+        return inFlight * (std::max(each, forWeightGrads) + loss) + wholeOnes * whole + workspace;
+    }
+};
+LiveBound liveBound(const std::vector<ChunkMemory> &chunks, bool splitsBackward)
+{
+    LiveBound bound;
+    for (const ChunkMemory &chunk : chunks) {
+        bound.each += chunk.kept + chunk.ends;
+        bound.forWeightGrads += splitsBackward ? chunk.forWeightGrads : 0;
+        bound.loss += chunk.loss;
+        bound.whole += std::max(0.0, chunk.whole - chunk.kept);
+        bound.workspace = std::max({bound.workspace, chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total(),
+                                    splitsBackward ? chunk.atLayers.total() + std::max(0.0, chunk.forWeightGrads - chunk.kept) : 0});
+    }
+    return bound;
+}
+
 constexpr ScheduleKind kStrict[] = {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved, ScheduleKind::BreadthFirst, ScheduleKind::ZbH1,
                                     ScheduleKind::ZbH2,  ScheduleKind::ZbV,      ScheduleKind::DualPipe,    ScheduleKind::DualPipeV,    ScheduleKind::Chimera,
                                     ScheduleKind::Hanayo, ScheduleKind::TeraPipe};

@@ -29,15 +29,12 @@ DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *p
     form().addRow(QStringLiteral("Preset"), m_region);
     form().addRow(QStringLiteral("Name"), m_name);
     form().addRow(QString(), m_placed);
-    m_latitude = addNumber(QStringLiteral("Latitude"), m_before.latitude.value_or(0), -90, 90, 2, QStringLiteral("°"));
-    m_longitude = addNumber(QStringLiteral("Longitude"), m_before.longitude.value_or(0), -180, 180, 2, QStringLiteral("°"));
-    const QString missing = QStringLiteral("not given");
-    m_fabric = addNumber(QStringLiteral("Fabric per GPU"), m_before.fabricGbpsPerGpu.value_or(0), 0, 1e6, 2, QStringLiteral(" Gbps"));
-    m_fabric->setSpecialValueText(QStringLiteral("catalogue default"));
-    m_measured = addOptional(QStringLiteral("Fabric, measured"), m_before.fabricMeasuredGBps, 1e5, 2, QStringLiteral(" GB/s"), missing);
-    m_measured->setToolTip(QStringLiteral("What one GPU gets in large collectives between nodes: the busbw of nccl-tests with one GPU per node."));
-    m_usdPerKwh = addOptional(QStringLiteral("Electricity"), m_before.usdPerKwh, 1e3, 3, QStringLiteral(" $/kWh"), missing);
-    m_kgCo2PerKwh = addOptional(QStringLiteral("Carbon"), m_before.kgCo2PerKwh, 1e2, 3, QStringLiteral(" kg CO₂/kWh"), missing);
+    m_latitude = addNumber(&Datacenter::latitude, m_before);
+    m_longitude = addNumber(&Datacenter::longitude, m_before);
+    m_fabric = addNumber(&Datacenter::fabricGbpsPerGpu, m_before);
+    m_measured = addNumber(&Datacenter::fabricMeasuredGBps, m_before);
+    m_usdPerKwh = addNumber(&Datacenter::usdPerKwh, m_before);
+    m_kgCo2PerKwh = addNumber(&Datacenter::kgCo2PerKwh, m_before);
     m_placed->setChecked(m_before.latitude && m_before.longitude);
     connect(m_region, &QComboBox::activated, this, &DatacenterEditor::useRegion);
     connect(m_name, &QLineEdit::textChanged, this, &DatacenterEditor::check);
@@ -66,9 +63,8 @@ Datacenter DatacenterEditor::datacenter() const
         next.latitude.reset();
         next.longitude.reset();
     }
-    next.fabricGbpsPerGpu = m_fabric->value() > 0 || number(*m_fabric) > 0 ? std::optional(number(*m_fabric)) : std::nullopt;
-    const auto measured = optional(*m_measured);
-    next.fabricMeasuredGBps = measured && *measured > 0 ? measured : std::nullopt;   // nothing gets nothing
+    next.fabricGbpsPerGpu = optional(*m_fabric);
+    next.fabricMeasuredGBps = optional(*m_measured);
     next.usdPerKwh = optional(*m_usdPerKwh);
     next.kgCo2PerKwh = optional(*m_kgCo2PerKwh);
     return next;

@@ -243,11 +243,14 @@ QDoubleSpinBox *FormPopover::addNumber(const QString &label, double value, doubl
     return box;
 }
 
-QDoubleSpinBox *FormPopover::addOptional(const QString &label, std::optional<double> value, double high, int decimals, const QString &unit, const QString &missing)
+QDoubleSpinBox *FormPopover::addNumber(const Key &key, std::optional<double> value, bool mayBeMissing)
 {
-    const double below = -std::pow(10.0, -decimals);
-    QDoubleSpinBox *box = addNumber(label, value.value_or(below), below, high, decimals, unit);
-    box->setSpecialValueText(missing);
+    const bool showsMissing = mayBeMissing && key.lowestMeans;
+    const double low = (showsMissing && !key.isAboveMin ? key.min - std::pow(10.0, -key.decimals) : key.min) * key.scale;
+    QDoubleSpinBox *box = addNumber(QString::fromUtf8(key.title), value ? *value * key.scale : showsMissing ? low : 0, low, key.max * key.scale, key.decimals,
+        QString::fromUtf8(key.shownUnit()));
+    box->setSpecialValueText(QString::fromUtf8(key.lowestMeans));
+    box->setToolTip(QString::fromUtf8(key.help));
     return box;
 }
 
@@ -259,7 +262,8 @@ double FormPopover::number(const QDoubleSpinBox &box) const
 
 std::optional<double> FormPopover::optional(const QDoubleSpinBox &box) const
 {
-    return box.value() > box.minimum() ? std::optional(number(box)) : std::nullopt;
+    const double given = number(box);
+    return given > box.minimum() ? std::optional(given) : std::nullopt;
 }
 
 void FormPopover::setNumber(QDoubleSpinBox &box, std::optional<double> value)
@@ -275,10 +279,12 @@ int FormPopover::count(const QSpinBox &box) const
     return box.value() == int(start.shown) ? int(start.given) : box.value();
 }
 
-QSpinBox *FormPopover::addCount(const QString &label, int value, int low, int high)
+QSpinBox *FormPopover::addCount(const Key &key, int value)
 {
+    const QString label = QString::fromUtf8(key.title);
     auto *box = new FormCount(this, [this] { say(); });
-    box->setRange(low, high);
+    box->setRange(int(key.min), int(key.max));
+    box->setToolTip(QString::fromUtf8(key.help));
     box->setValue(value);
     box->setAccessibleName(label);
     m_form->addRow(label, box);

@@ -4,6 +4,8 @@
 // locked, every change is told at once so that it can be tried on the plan, Enter or Done keeps it, Esc puts back. One line
 // below the fields says what is wrong or refused, and Done waits until nothing is. GUI thread.
 
+#include "core/plan/keys/cluster_keys.h"
+
 #include <QFrame>
 #include <QHash>
 #include <QRect>
@@ -57,11 +59,16 @@ protected:
     [[nodiscard]] QFormLayout &form() { return *m_form; }
     /// The field that has the focus when the form opens.
     void startAt(QWidget *field) { m_first = field; }
-    /// A number that may be missing: one step below zero the field shows `missing`.
-    QDoubleSpinBox *addOptional(const QString &label, std::optional<double> value, double high, int decimals, const QString &unit, const QString &missing);
+    /// A number as its key tells: title, unit, range, digits, explanation. Where it may be missing, the lowest the field
+    /// shows says so: one step below the range where the range's end is a value of its own.
+    QDoubleSpinBox *addNumber(const Key &key, std::optional<double> value, bool mayBeMissing);
+    template <class Owner, class T>
+    QDoubleSpinBox *addNumber(T Owner::*member, const Owner &owner) { return addNumber(keys::keyOf(member), owner.*member, kIsOptional<T>); }
+    template <class Owner>
+    QSpinBox *addCount(int Owner::*member, const Owner &owner) { return addCount(keys::keyOf(member), owner.*member); }
     [[nodiscard]] std::optional<double> optional(const QDoubleSpinBox &box) const;
     QDoubleSpinBox *addNumber(const QString &label, double value, double low, double high, int decimals, const QString &unit);
-    QSpinBox *addCount(const QString &label, int value, int low, int high);
+    QSpinBox *addCount(const Key &key, int value);
     /// What the field stands for: the figure that it was made with, to the last digit, until another one is shown.
     [[nodiscard]] double number(const QDoubleSpinBox &box) const;
     [[nodiscard]] int count(const QSpinBox &box) const;

@@ -18,13 +18,44 @@ constexpr int kMostLabel = 200;            // of a direction's name, in pixels
 
 } // namespace
 
+struct LinkEditor::Adder : keys::PlainValues {
+    LinkEditor &editor;
+    const std::array<QString, 2> &names;
+
+    Adder(LinkEditor &form, const std::array<QString, 2> &ends) : editor(form), names(ends) { }
+    void value(double WanLink::*member, const Key &key)
+    {
+        QDoubleSpinBox *box = editor.m_numbers[key.name] = editor.addNumber(member, editor.m_before);
+        connect(box, &QDoubleSpinBox::valueChanged, &editor, &LinkEditor::check);
+    }
+    void value(std::string WanLink::*, const Key &key) { editor.addCloud(key); }
+    void directions(const Key &key) { editor.addPrices(key, names); }
+};
+
+struct LinkEditor::Taker : keys::PlainValues {
+    const LinkEditor &editor;
+    WanLink &next;
+
+    Taker(const LinkEditor &form, WanLink &link) : editor(form), next(link) { }
+    void value(double WanLink::*member, const Key &key)
+    {
+        const double shown = editor.number(*editor.m_numbers.at(key.name)), before = editor.m_before.*member;
+        next.*member = shown == before * key.scale ? before : shown / key.scale;
+    }
+    void value(std::string WanLink::*member, const Key &) { next.*member = editor.m_cloud->currentData().toString().toStdString(); }
+    void directions(const Key &)
+    {
+        next.usdPerGb = editor.m_priced->isChecked() ? std::optional(std::array { editor.number(*editor.m_prices[0]), editor.number(*editor.m_prices[1]) }) : std::nullopt;
+    }
+};
+
 LinkEditor::LinkEditor(const QString &title, WanLink link, const std::array<QString, 2> &names, const QString &note, QWidget *parent)
     : FormPopover(title, parent)
     , m_before(std::move(link))
     , m_note(note)
 {
     addFields(names);
-    startAt(m_rtt);
+    startAt(&field(&WanLink::rttMs));
     check();
 }
 
@@ -67,7 +98,7 @@ void LinkEditor::suggest()
     for (std::size_t i = 0; i < 2; ++i)
         nameDirection(i, names);
     if (from != to)
-        setNumber(*m_rtt, suggested.link.rttMs);
+        setNumber(field(&WanLink::rttMs), suggested.link.rttMs);
     check();
 }
 
@@ -81,35 +112,29 @@ void LinkEditor::nameDirection(std::size_t direction, const std::array<QString, 
 
 void LinkEditor::addFields(const std::array<QString, 2> &names)
 {
-    // As far as a plan file goes, so that no editor shortens what a plan states.
-    m_rtt = addNumber(QStringLiteral("Round trip"), m_before.rttMs, 0, 1e6, 2, QStringLiteral(" ms"));
-    m_capacity = addNumber(QStringLiteral("Capacity, each way"), m_before.capacityGbps, 0, 1e12, 1, QStringLiteral(" Gbps"));
-    m_nodePair = addNumber(QStringLiteral("Per node pair"), m_before.nodePairGbps, 0, 1e12, 2, QStringLiteral(" Gbps"));
-    m_window = addNumber(QStringLiteral("TCP window per connection"), m_before.tcpWindowMb, 0, 1e12, 2, QStringLiteral(" MB"));
-    addCloud();
-    m_loss = addNumber(QStringLiteral("Packet loss"), m_before.lossRate * 100, 0, 50, 4, QStringLiteral(" %"));
-    m_rtt->setToolTip(QStringLiteral("There and back. Dragging a datacenter on the map sets it by distance."));
-    m_nodePair->setToolTip(QStringLiteral("What a provider lets two machines exchange, each way, however many connections they open."));
-    m_window->setToolTip(QStringLiteral("Bytes that one connection has under way: it sends at most one window per round trip."));
-    m_loss->setToolTip(QStringLiteral("CUBIC slows down at every loss; the strategy panel has BBR, which does not."));
-    m_priced = new QCheckBox(QStringLiteral("Own egress price"), this);
+    Adder adder(*this, names);
+    describe(adder, keys::Of<WanLink> {});
+}
+
+void LinkEditor::addPrices(const Key &key, const std::array<QString, 2> &names)
+{
+    m_priced = new QCheckBox(QString::fromUtf8(key.title), this);
     form().addRow(QString(), m_priced);
     const auto prices = m_before.usdPerGb.value_or(std::array<double, 2>{0.02, 0.02});
     for (std::size_t i = 0; i < 2; ++i) {
-        m_prices[i] = addNumber(QStringLiteral("%1 → %2").arg(names[i], names[1 - i]), prices[i], 0, 1e3, 4, QStringLiteral(" $/GB"));
+        m_prices[i] = addNumber(key, prices[i], false);
         nameDirection(i, names);
     }
     m_priced->setChecked(m_before.usdPerGb.has_value());
-    for (QDoubleSpinBox *box : {m_rtt, m_capacity, m_nodePair, m_window})
-        connect(box, &QDoubleSpinBox::valueChanged, this, &LinkEditor::check);
     connect(m_priced, &QCheckBox::toggled, this, &LinkEditor::check);
 }
 
-void LinkEditor::addCloud()
+void LinkEditor::addCloud(const Key &key)
 {
+    const QString title = QString::fromUtf8(key.title);
     m_cloud = new QComboBox(this);
-    m_cloud->setAccessibleName(QStringLiteral("TCP window preset"));
-    m_cloud->setToolTip(QStringLiteral("A provider whose measured window takes the place of the one above."));
+    m_cloud->setAccessibleName(title);
+    m_cloud->setToolTip(QString::fromUtf8(key.help));
     m_cloud->addItem(QStringLiteral("custom"));
     for (const Cloud &cloud : builtinCatalogue().clouds) {
         m_cloud->addItem(QStringLiteral("%1: %2 MB").arg(QString::fromStdString(cloud.name)).arg(cloud.tcpWindowMb, 0, 'g', 3), QString::fromStdString(cloud.id));
@@ -119,20 +144,15 @@ void LinkEditor::addCloud()
     if (!now.isEmpty() && m_cloud->findData(now) < 0)
         m_cloud->addItem(now, now);        // one that the catalogue does not know, kept until another is chosen
     m_cloud->setCurrentIndex(now.isEmpty() ? 0 : m_cloud->findData(now));
-    form().addRow(QStringLiteral("TCP window preset"), m_cloud);
+    form().addRow(title, m_cloud);
     connect(m_cloud, &QComboBox::currentIndexChanged, this, &LinkEditor::check);
 }
 
 WanLink LinkEditor::link() const
 {
     WanLink next = m_before;
-    next.rttMs = number(*m_rtt);
-    next.capacityGbps = number(*m_capacity);
-    next.nodePairGbps = number(*m_nodePair);
-    next.tcpWindowMb = number(*m_window);
-    next.cloud = m_cloud->currentData().toString().toStdString();
-    next.lossRate = number(*m_loss) == m_before.lossRate * 100 ? m_before.lossRate : number(*m_loss) / 100;
-    next.usdPerGb = m_priced->isChecked() ? std::optional(std::array{number(*m_prices[0]), number(*m_prices[1])}) : std::nullopt;
+    Taker taker(*this, next);
+    describe(taker, keys::Of<WanLink> {});
     return next;
 }
 
@@ -140,15 +160,15 @@ void LinkEditor::check()
 {
     for (QDoubleSpinBox *price : m_prices)
         price->setEnabled(m_priced->isChecked());
-    m_window->setEnabled(m_cloud->currentIndex() == 0);
+    field(&WanLink::tcpWindowMb).setEnabled(m_cloud->currentIndex() == 0);
     const bool isLinked = m_cluster && m_cluster->linkBetween(m_before.between[0], m_before.between[1]) >= 0;
     if (m_before.between[0] == m_before.between[1] && m_cluster)
         setFault(QStringLiteral("A link joins two datacenters: choose another one."));
     else if (isLinked)
         setFault(QStringLiteral("%1 and %2 are linked already.").arg(endNames()[0], endNames()[1]));
-    else if (number(*m_rtt) <= 0)
+    else if (number(field(&WanLink::rttMs)) <= 0)
         setFault(QStringLiteral("How long is the round trip? It must be more than 0 ms."));
-    else if (number(*m_capacity) <= 0 || number(*m_nodePair) <= 0 || number(*m_window) <= 0)
+    else if (number(field(&WanLink::capacityGbps)) <= 0 || number(field(&WanLink::nodePairGbps)) <= 0 || number(field(&WanLink::tcpWindowMb)) <= 0)
         setFault(QStringLiteral("Capacity, node pair and window must be more than 0."));
     else
         setNote(m_note);

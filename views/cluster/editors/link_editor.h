@@ -1,11 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits one WAN link: round trip, capacity, what one pair of nodes and one TCP connection may use, loss, egress price. A new
+// Edits one WAN link: a field for each of its keys, as core/plan/keys/cluster_keys.h tells of them. A new
 // link starts from the catalogue's measured round trip of the nearest regions. GUI thread.
 
 #include "core/plan/plan.h"
 #include "models/link_suggestion.h"
 #include "views/cluster/editors/form_popover.h"
+
+#include <map>
 
 class QCheckBox;
 class QComboBox;
@@ -23,8 +25,12 @@ public:
     [[nodiscard]] WanLink link() const;
 
 private:
+    struct Adder;                          // of the fields, key by key
+    struct Taker;                          // of what they say
     void addFields(const std::array<QString, 2> &names);
-    void addCloud();
+    void addCloud(const Key &key);
+    void addPrices(const Key &key, const std::array<QString, 2> &names);
+    [[nodiscard]] QDoubleSpinBox &field(double WanLink::*member) const { return *m_numbers.at(keys::keyOf(member).name); }
     void suggest();
     void nameDirection(std::size_t direction, const std::array<QString, 2> &names);
     [[nodiscard]] std::array<QString, 2> endNames() const;
@@ -34,8 +40,7 @@ private:
     std::array<QComboBox *, 2> m_ends{};
     WanLink m_before;
     QString m_note;
-    QDoubleSpinBox *m_rtt, *m_capacity, *m_nodePair, *m_window;
-    QDoubleSpinBox *m_loss;
+    std::map<std::string, QDoubleSpinBox *> m_numbers;   // by the names of their keys
     QComboBox *m_cloud;
     QCheckBox *m_priced;
     std::array<QDoubleSpinBox *, 2> m_prices;

@@ -39,9 +39,10 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
     const int known = m_before.inlineGpu ? 0 : m_gpu->findData(QString::fromStdString(m_before.gpu));
     m_gpu->setCurrentIndex(std::max(0, known));
     form().addRow(QStringLiteral("GPU"), m_gpu);
-    m_nodes = addCount(QStringLiteral("Nodes"), m_before.nodes, 1, 1000000);
-    m_gpusPerNode = addCount(QStringLiteral("GPUs per node"), m_before.gpusPerNode, 1, 1024);
-    m_price = addOptional(QStringLiteral("Price"), m_before.usdPerGpuHour, 1e6, 3, QStringLiteral(" $ per GPU hour"), QStringLiteral("catalogue default"));
+    m_nodes = addCount(&Pool::nodes, m_before);
+    m_nodes->setMinimum(1);                // a pool without nodes is removed instead
+    m_gpusPerNode = addCount(&Pool::gpusPerNode, m_before);
+    m_price = addNumber(&Pool::usdPerGpuHour, m_before);
     addDrives();
     addHost();
     connect(m_gpu, &QComboBox::currentTextChanged, this, &PoolEditor::check);
@@ -105,22 +106,13 @@ void PoolEditor::addDrives()
     m_hasDrives = new QCheckBox(QStringLiteral("Drives for activations and optimizer states"), this);
     m_hasDrives->setChecked(m_before.ssd.has_value());
     form().addRow(m_hasDrives);
-    m_write = addNumber(QStringLiteral("Write"), now.writeGBps, 0, 1e6, 2, QStringLiteral(" GB/s per node"));
-    m_read = addNumber(QStringLiteral("Read"), now.readGBps, 0, 1e6, 2, QStringLiteral(" GB/s per node"));
-    m_endurance = addNumber(QStringLiteral("Endurance"), now.endurancePb, 0, 1e6, 2, QStringLiteral(" PB written"));
-    m_endurance->setSpecialValueText(QStringLiteral("not known"));
-    m_endurance->setToolTip(QStringLiteral("Rated bytes until the drives of one node are worn out, all together: the data sheet's TBW."));
-    m_drivesPrice = addNumber(QStringLiteral("Drives cost"), now.usd, 0, 1e9, 0, QStringLiteral(" $ per node"));
-    m_drivesPrice->setSpecialValueText(QStringLiteral("not known"));
-    m_amplification = addNumber(QStringLiteral("Write amplification"), now.writeAmplification, 1, 100, 2, QStringLiteral(" ×"));
-    m_amplification->setToolTip(QStringLiteral("What a drive writes inside for each byte that it is sent. Large sequential writes, as activations are, come near 1; "
-                                               "the rating assumes a random workload of 2.5, so drives last 2.5 times what the rating says."));
-    m_retention = addNumber(QStringLiteral("Retention gain"), now.retentionGain, 1, 1000, 1, QStringLiteral(" × cycles"));
-    m_retention->setToolTip(QStringLiteral("Cells that need to hold data for a day and not for years take more program and erase cycles: 86 times as many for one day "
-                                           "instead of three years. The risk: a drive used beyond its rating loses what lies on it when it is without power for days, "
-                                           "and its warranty ends. Activations are needed for seconds; anything else on the drive is not safe. 1 keeps the rating."));
-    m_sharing = addCount(QStringLiteral("GPUs per PCIe switch"), now.gpusSharing, 1, 1024);
-    m_sharing->setToolTip(QStringLiteral("GPUs that share one PCIe link on the way to the drives: each gets its part of it when all move at once."));
+    m_write = addNumber(&Ssd::writeGBps, now);
+    m_read = addNumber(&Ssd::readGBps, now);
+    m_endurance = addNumber(&Ssd::endurancePb, now);
+    m_drivesPrice = addNumber(&Ssd::usd, now);
+    m_amplification = addNumber(&Ssd::writeAmplification, now);
+    m_retention = addNumber(&Ssd::retentionGain, now);
+    m_sharing = addCount(&Ssd::gpusSharing, now);
     if (!m_before.ssd)
         for (QWidget *box : std::initializer_list<QWidget *>{m_write, m_read, m_endurance, m_drivesPrice})
             box->setToolTip((box->toolTip() + u'\n' + QLatin1String(kUsualDriveSource)).trimmed());
@@ -140,10 +132,8 @@ void PoolEditor::addHost()
     m_hasHost = new QCheckBox(QStringLiteral("Override host memory"), this);
     m_hasHost->setChecked(m_before.host.has_value());
     form().addRow(m_hasHost);
-    m_hostMemory = addNumber(QStringLiteral("Host memory"), now.memoryGib, 0, 1e7, 0, QStringLiteral(" GiB per node"));
-    m_hostMemory->setSpecialValueText(QStringLiteral("not limited"));
-    m_hostRate = addNumber(QStringLiteral("Copies"), now.gbytesPerSecondPerGpu, 0, 1e5, 1, QStringLiteral(" GB/s per GPU"));
-    m_hostRate->setSpecialValueText(QStringLiteral("its PCIe link"));
+    m_hostMemory = addNumber(&Host::memoryGib, now);
+    m_hostRate = addNumber(&Host::gbytesPerSecondPerGpu, now);
     connect(m_hasHost, &QCheckBox::toggled, this, &PoolEditor::showHost);
     showHost(m_hasHost->isChecked());
 }

@@ -1,0 +1,175 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is known of one key of the plan file, told once. The files of this folder are the table: a row per key with the
+// member that it is, section by section. Reader, writer, schema, --set, sentences about changes, forms of the window,
+// what affects convergence and the tables of docs/plan-file.md are visitors of these rows; its default is the struct's
+// own.
+//
+// A visitor has: value(member, key) for plain values, enums, objects, lists and optionals of them; automatic(member,
+// key) where "auto" is a value; perStage(member, key) for one or a list; and a verb for each key that has a shape of
+// its own (gpu, model, stack, between ...). It walks a struct by describe(visitor, keys::Of<WanLink> {}).
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace trainyard {
+
+struct Plan;
+
+/// Whether another value has the model learn otherwise.
+enum class Training : std::uint8_t { Same, Differs, DiffersUnlessDefault, DiffersWhereFewer };
+
+struct Key {
+    /// `facts` are what the functions below return.
+    template <class... Facts>
+    constexpr Key(const char *named, const char *described, Facts... facts)
+        : name(named)
+        , doc(described)
+    {
+        (facts(*this), ...);
+    }
+
+    const char *name; // in the file
+    const char *doc; // what it is and what its values mean: schema and reference
+    const char *otherwise = ""; // what holds where a plan says nothing and the struct has no number for it
+    const char *more = ""; // what only the reference adds, in Markdown
+    double min = 0, max = 1e15;
+    bool isAboveMin = false; // min itself is out
+    bool isRequired = false;
+    bool isAlwaysWritten = false; // also where it is the default
+
+    const char *label = ""; // in a sentence about a change: "RTT"; empty: made of the name
+    const char *unit = ""; // behind the number there: " ms"
+    const char *onAs = nullptr; // the one value that is said as "on", any other being "off"
+    bool isProse = false; // a text too long for a sentence
+
+    const char *title = ""; // beside its field in the window; empty: it has none
+    const char *help = ""; // the field's tooltip
+    const char *fieldUnit = nullptr; // where not `unit`
+    const char *lowestMeans = nullptr; // what the field shows instead of the lowest number, or of none
+    int decimals = 0;
+    double scale = 1; // what the field shows is so many times the value
+    bool (*applies)(const Plan &) = nullptr; // nullptr: anywhere its section does
+
+    Training training = Training::Same;
+    int unlessTold = 0; // DiffersWhereFewer: bits of a value that is not there
+
+    [[nodiscard]] constexpr const char *shownUnit() const { return fieldUnit ? fieldUnit : unit; }
+};
+
+template <class T> inline constexpr bool kIsOptional = false;
+template <class T> inline constexpr bool kIsOptional<std::optional<T>> = true;
+template <class T> inline constexpr bool kIsList = false;
+template <class T> inline constexpr bool kIsList<std::vector<T>> = true;
+/// A struct with keys of its own.
+template <class T>
+inline constexpr bool kIsSection =
+    std::is_class_v<T> && !kIsOptional<T> && !kIsList<T> && !std::is_same_v<T, std::string>;
+
+namespace keys {
+
+/// Names the struct whose keys are walked.
+template <class T> struct Of {
+};
+
+/// What an activation has unless told, and a gradient at most.
+inline constexpr int kComputedBits = 16, kReducedBits = 32;
+inline constexpr double kHuge = std::numeric_limits<double>::max();
+
+/// A visitor of plain values alone: nothing for keys that have a shape of their own.
+struct PlainValues {
+    template <class List> void perStage(List, const Key &) { }
+    void gpu(const Key &) { }
+    void model(const Key &) { }
+    void stack(const Key &) { }
+    void between(const Key &) { }
+    void directions(const Key &) { }
+    void jobScheduler(const Key &) { }
+    void calibration(const Key &) { }
+};
+
+constexpr auto range(double min, double max)
+{
+    return [=](Key &key) { key.min = min, key.max = max; };
+}
+constexpr auto upTo(double max)
+{
+    return range(0, max);
+}
+constexpr auto above(double min, double max)
+{
+    return [=](Key &key) { key.min = min, key.max = max, key.isAboveMin = true; };
+}
+inline constexpr auto kRequired = [](Key &key) { key.isRequired = true; };
+inline constexpr auto kAlways = [](Key &key) { key.isAlwaysWritten = true; };
+constexpr auto otherwise(const char *text)
+{
+    return [=](Key &key) { key.otherwise = text; };
+}
+constexpr auto more(const char *text)
+{
+    return [=](Key &key) { key.more = text; };
+}
+
+constexpr auto said(const char *label, const char *unit = "")
+{
+    return [=](Key &key) { key.label = label, key.unit = unit; };
+}
+constexpr auto saidAsOn(const char *value)
+{
+    return [=](Key &key) { key.onAs = value; };
+}
+inline constexpr auto kProse = [](Key &key) { key.isProse = true; };
+
+constexpr auto shown(const char *title, const char *help = "")
+{
+    return [=](Key &key) { key.title = title, key.help = help; };
+}
+constexpr auto field(int decimals, const char *unit = nullptr, double scale = 1)
+{
+    return [=](Key &key) { key.decimals = decimals, key.fieldUnit = unit, key.scale = scale; };
+}
+constexpr auto lowestMeans(const char *text)
+{
+    return [=](Key &key) { key.lowestMeans = text; };
+}
+constexpr auto when(bool (*applies)(const Plan &))
+{
+    return [=](Key &key) { key.applies = applies; };
+}
+
+inline constexpr auto kLearnsOtherwise = [](Key &key) { key.training = Training::Differs; };
+inline constexpr auto kLearnsOtherwiseUnlessDefault = [](Key &key) { key.training = Training::DiffersUnlessDefault; };
+constexpr auto learnsOtherwiseBelow(int bits)
+{
+    return [=](Key &key) { key.training = Training::DiffersWhereFewer, key.unlessTold = bits; };
+}
+
+template <class Owner, class T> struct KeyFinder : PlainValues {
+    T Owner::*wanted;
+    Key found { "", "" };
+
+    explicit KeyFinder(T Owner::*member)
+        : wanted(member)
+    {
+    }
+    void value(T Owner::*member, const Key &key) { found = member == wanted ? key : found; }
+    template <class Other> void value(Other, const Key &) { }
+    template <class Other> void automatic(Other, const Key &) { }
+};
+
+/// The row of one plain member: keyOf(&WanLink::rttMs).
+template <class Owner, class T> [[nodiscard]] Key keyOf(T Owner::*member)
+{
+    KeyFinder<Owner, T> finder(member);
+    describe(finder, Of<Owner> {});
+    return finder.found;
+}
+
+} // namespace keys
+
+} // namespace trainyard

@@ -1,0 +1,95 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The keys of `memory`: what is kept, computed again or moved out.
+
+#include "core/plan/keys/key.h"
+#include "core/plan/plan.h"
+
+namespace trainyard::keys {
+
+template <class V> void describe(V &v, Of<MemoryStrategy>)
+{
+    v.value(&MemoryStrategy::recompute,
+        Key("recompute", "Activations computed again in the backward pass", kAlways,
+            shown("Recompute",
+                "Activations that are thrown away after forward and computed again in backward. Selective: the core of "
+                "attention. Full: all but the input of each layer.")));
+    v.value(&MemoryStrategy::recomputeLayers,
+        Key("recompute_layers", "Layers of each stage that recompute, its first ones", otherwise("all"),
+            said("Recomputed layers"), upTo(1e6),
+            shown("Layers",
+                "Layers of each stage that are recomputed, its first ones. The rest keep what they computed.")));
+    v.value(&MemoryStrategy::recomputeNorms,
+        Key("recompute_norms", "Outputs of norms are computed again", said("Recomputed norms"),
+            shown("Norms",
+                "Outputs of the norms are computed again in backward: cheap, because a norm is limited by memory "
+                "bandwidth and its input is kept anyway.")));
+    v.value(&MemoryStrategy::recomputeActivationFunction,
+        Key("recompute_activation_function", "Outputs of the MLP's activation function are computed again",
+            said("Recomputed activation function"),
+            shown("Act. function",
+                "The output of the MLP's activation function is computed again in backward from its input.")));
+    v.value(&MemoryStrategy::activationOffload,
+        Key("activation_offload", "Where activations wait for the backward pass", said("Activation offload"),
+            shown("Activation offload",
+                "Activations leave the GPU after forward and return before backward, over PCIe, to host memory or to "
+                "drives. What has not left in time is used where it is.")));
+    v.automatic(&MemoryStrategy::offloadFraction,
+        Key("offload_fraction", "Share of the activations that is offloaded; auto: what can be hidden",
+            said("Offloaded share"), upTo(1),
+            more("`ssdtrain`: of the activations of a micro-batch, in the order of the layers; `memo`: of the tokens "
+                 "of each layer. What can be hidden is what holds least at no cost in time. `karma` and `protrain` go "
+                 "by the room instead"),
+            shown("Share", "How much of the activations leaves. Auto: as much as backward does not wait for.")));
+    v.value(&MemoryStrategy::offloadPolicy,
+        Key("offload_policy",
+            "How offloaded activations are chosen: ssdtrain (whole tensors), memo (a share of the tokens, the rest "
+            "recomputed), karma (swap or recompute, layer by layer), protrain (layers swapped, recomputed and kept, "
+            "the fastest split that fits)",
+            said("Choice of what is offloaded"),
+            more("`memo` moves inputs, attention outputs and a share of the tokens of the rest; `karma` swaps layers "
+                 "without room or computes them again, whichever is shorter. The last three decide themselves what is "
+                 "computed again, so they need `recompute` `none`"),
+            shown("Chosen as",
+                "SSDTrain: whole tensors, the first ones. MEMO: of each layer input and attention output, and a share "
+                "of the tokens of the rest. KARMA: layers that have no room to stay, whichever of swapping and "
+                "recomputing is shorter for each. ProTrain: the fastest split into swapped, recomputed and kept "
+                "layers. These three compute again what does not leave.")));
+    v.value(&MemoryStrategy::offloadMinElements,
+        Key("offload_min_elements", "Tensors of fewer elements stay on the GPU",
+            said("Smallest offloaded tensor", " elements"), upTo(2e9), more("under `ssdtrain`")));
+    v.value(&MemoryStrategy::offloadGroup,
+        Key("offload_group", "Modules (attention or MLP, or recomputed layers) that are loaded together",
+            said("Modules loaded together"), range(1, 1024)));
+    v.value(&MemoryStrategy::offloadAhead,
+        Key("offload_ahead", "Groups of modules that are loaded ahead of the one in its backward pass",
+            said("Groups of modules loaded ahead"), range(1, 1024),
+            more("larger groups and more of them hide a slow drive and cost memory; an automatic share looks up to "
+                 "eight ahead where that lets more leave")));
+    v.value(&MemoryStrategy::optimizerOffload,
+        Key("optimizer_offload", "Where the optimizer state lives", said("Optimizer offload"),
+            more("`host` is ZeRO-Offload, `interleaved` Deep Optimizer States, `ssd` ZeRO-Infinity"),
+            shown("Optimizer states",
+                "Where they live and are updated. Host memory: ZeRO-Offload, by the processors. Interleaved: every few "
+                "groups on the GPU (Deep Optimizer States). Drives: ZeRO-Infinity.")));
+    v.value(&MemoryStrategy::delayedUpdate,
+        Key("delayed_update", "An offloaded optimizer step runs beside the next iteration, one step stale",
+            said("Delayed update"), kLearnsOtherwiseUnlessDefault,
+            shown("Delayed update",
+                "The update runs beside the next iteration, which computes with weights one step old. It affects "
+                "convergence.")));
+    v.value(&MemoryStrategy::parameterOffload,
+        Key("parameter_offload", "Where parameters wait between their uses", said("Parameter offload"),
+            shown("Parameters", "Where weights wait between their uses.")));
+    v.value(&MemoryStrategy::savedActivationBits,
+        Key("saved_activation_bits", "Bits of an activation kept for the backward pass", otherwise("as computed"),
+            said("Bits of a saved activation"), range(1, 16), learnsOtherwiseBelow(kComputedBits),
+            shown("Saved activations",
+                "Bits of an activation kept for the backward pass. Fewer than computed takes time to pack and affects "
+                "convergence.")));
+    v.value(&MemoryStrategy::fp8Activations,
+        Key("fp8_activations", "Inputs of linear layers are kept in FP8", said("Activations in FP8"),
+            kLearnsOtherwiseUnlessDefault, shown("FP8 inputs", "Inputs of linear layers are kept in 8 bits.")));
+}
+
+} // namespace trainyard::keys
