@@ -41,8 +41,8 @@ void lay(Program &program)
 constinit const ScheduleTraits atlas{
     .kind = ScheduleKind::Atlas,
     .label = "Atlas",
-    .text = "whatever can start: a backward before a forward before a recomputation ahead ([model.md](model.md#schedules-and-simulation))",
-    .holds = "as many as fit in 95 % of the memory; `profile.in_flight`",
+    .text = "whatever can start: a backward before a forward before a recomputation ahead",
+    .holds = "as many as fit in 95 % of the memory; profile.in_flight",
     .lay = lay,
     .form = cellTime,
     .rule = OrderRule::WorkConserving,

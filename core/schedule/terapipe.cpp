@@ -9,7 +9,7 @@ namespace trainyard::schedules {
 constinit const ScheduleTraits teraPipe{
     .kind = ScheduleKind::TeraPipe,
     .label = "TeraPipe",
-    .text = "slices of each sequence (`parallelism.token_slices`) follow each other; all forwards, then all backwards",
+    .text = "slices of each sequence (parallelism.token_slices) follow each other; all forwards, then all backwards",
     .holds = "all",
     .bubble = "(p - 1)(f + b + w)/v",
     .lay = layForwardsFirst,

@@ -209,7 +209,7 @@ std::vector<int> inFlight(const ScheduleShape &shape)
 constinit const ScheduleTraits vHalf{
     .kind = ScheduleKind::VHalf,
     .label = "V-Half",
-    .text = "like `zb-v` with less memory and more waiting",
+    .text = "like zb-v with less memory and more waiting",
     .holds = "half the stages + 1",
     .layByTimes = lay<halfBlock>,
     .inFlight = inFlight<halfBlock>,
@@ -221,7 +221,7 @@ constinit const ScheduleTraits vHalf{
 constinit const ScheduleTraits vMin{
     .kind = ScheduleKind::VMin,
     .label = "V-Min",
-    .text = "like `v-half`, more so",
+    .text = "like v-half, more so",
     .holds = "a third of the stages + 1⅓",
     .layByTimes = lay<minBlock>,
     .inFlight = inFlight<minBlock>,

@@ -160,7 +160,7 @@ constinit const ScheduleTraits zbAuto{
     .kind = ScheduleKind::ZbAuto,
     .label = "ZB automatic",
     .text = "split backward, laid by the times of the stages within the memory of the GPUs",
-    .holds = "stages to twice the stages, as fit; `profile.in_flight`",
+    .holds = "stages to twice the stages, as fit; profile.in_flight",
     .layByTimes = lay,
     .splitsBackward = true,
     .room = RoomUse::Order,

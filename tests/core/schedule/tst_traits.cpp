@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every schedule's row of traits tells the truth about the orders that its generator makes: what is counted and simulated
-// here knows nothing of the row. The table of the plan file's page says the same.
+// here knows nothing of the row. The plan file's page has the table that the command line prints.
 #include "tests/core/schedule/split_backward.h"
 
+#include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
+#include "core/report/catalogue_listing.h"
 
 #include <QFile>
 
@@ -126,36 +128,6 @@ double longestWait(const Program &program, int chunks)
 }
 
 QByteArray text(const ScheduleTraits &schedule) { return toString(schedule.kind); }
-
-/// What `virtual_pipeline` may be, in words.
-QString chunksText(const CountRule &rule, bool isLoop)
-{
-    if (rule.least == 1)
-        return rule.most == 1 ? QStringLiteral("1") : QStringLiteral("any");
-    if (isLoop)
-        return QStringLiteral("%1 or more").arg(rule.least);
-    return rule.most == 2 ? QStringLiteral("1 or 2") : QStringLiteral("even, or 1 for 2");
-}
-
-QString rule(const CountRule &count, const QString &what)
-{
-    QStringList parts;
-    if (count.stepPerStage == 1)
-        parts << QStringLiteral("a multiple of the stages");
-    if (count.step == 2)
-        parts << QStringLiteral("even");
-    if (count.leastPerStage == 2)
-        parts << QStringLiteral("at least twice the stages");
-    return parts.isEmpty() ? QString() : QStringLiteral("; %1 %2").arg(what, parts.join(QStringLiteral(" and ")));
-}
-
-QString docRow(const ScheduleTraits &s)
-{
-    const QString bubble = *s.bubble ? QStringLiteral("`%1`").arg(QString::fromUtf8(s.bubble)) : QString();
-    return QStringLiteral("| `%1` | %2%3%4 | %5 | %6 | %7 |")
-        .arg(QString::fromUtf8(text(s)), QString::fromUtf8(s.text), rule(s.stages, QStringLiteral("stages")), rule(s.microBatches, QStringLiteral("micro-batches")),
-             chunksText(s.chunks, s.isLoop()), QString::fromUtf8(s.holds), bubble);
-}
 
 } // namespace
 
@@ -357,11 +329,18 @@ void TestTraits::thePageOfThePlanFileListsThemAll()
 {
     QFile page(QStringLiteral(TRAINYARD_SOURCE_DIR "/docs/plan-file.md"));
     QVERIFY(page.open(QIODevice::ReadOnly));
-    QStringList rows{QStringLiteral("## `schedule`"),
-                     QStringLiteral("| value | order | `virtual_pipeline` | micro-batches in flight at most | longest wait of a device |"),
+    const CatalogueListing listing = scheduleListing(builtinCatalogue());
+    const auto line = [&](const auto &cellOf) {
+        QString text;
+        for (std::size_t c = 0; c < listing.columns.size(); ++c)
+            if (!listing.columns[c].heading.empty())
+                text += QStringLiteral("| %1 ").arg(QString::fromStdString(cellOf(c)));
+        return text + QLatin1Char('|');
+    };
+    QStringList rows{QStringLiteral("## `schedule`"), line([&](std::size_t c) { return c == 0 ? "value" : listing.columns[c].heading; }),
                      QStringLiteral("|---|---|---|---|---|")};
-    for (const ScheduleTraits *schedule : allSchedules())
-        rows << docRow(*schedule);
+    for (const std::vector<CatalogueCell> &cells : listing.rows)
+        rows << line([&](std::size_t c) { return (c == 0 || c == 5) && !cells[c].text.empty() ? '`' + cells[c].text + '`' : cells[c].text; });
     const QString text = QString::fromUtf8(page.readAll());
     const bool isListed = text.contains(rows.join(QLatin1Char('\n')) + QStringLiteral("\n\n"));
     for (const QString &row : isListed ? QStringList() : rows)
