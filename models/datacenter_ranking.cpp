@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/datacenter_ranking.h"
 
-#include "models/watched_worker.h"
-
 #include <QMetaObject>
 
 #include <exception>
@@ -12,7 +10,7 @@ namespace trainyard {
 
 DatacenterRanking::DatacenterRanking(const Catalogue &catalogue, QObject *parent)
     : QObject(parent), m_catalogue(catalogue),
-      m_worker([this](const Request &request, const std::stop_token &stop) { rank(request, stop); }, lowerThreadPriority)
+      m_worker(RunPool::shared().threads(), WorkPool::Rank::Search, [this](const Request &request, const std::stop_token &stop) { rank(request, stop); })
 {
 }
 
@@ -52,9 +50,9 @@ void DatacenterRanking::rank(const Request &request, const std::stop_token &stop
 {
     ExpectedAll<Selection> answer = std::unexpected(Errors{});
     try {
-        answer = selectDatacenters(request.plan, m_catalogue, m_workspace, stop, {.objective = request.objective});
+        answer = selectDatacenters(request.plan, m_catalogue, RunPool::shared().workspace(), stop, {.objective = request.objective});
     } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
-        m_workspace = EvaluationWorkspace();
+        RunPool::shared().renewWorkspace();
         answer = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});
     }
     if (!stop.stop_requested())

@@ -49,7 +49,6 @@ private:
     SelectionObjective m_objective = SelectionObjective::Throughput;
     bool m_watched = false, m_isOwed = false;
     std::uint64_t m_generation = 0, m_firstWanted = 0;
-    EvaluationWorkspace m_workspace;       // the worker's
     NewestWorker<Request> m_worker;        // last: it uses everything above
 };
 

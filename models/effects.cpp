@@ -4,6 +4,8 @@
 #include "core/report/because.h"
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
 #include <functional>
 
 namespace trainyard {
@@ -83,7 +85,9 @@ const Effect *EffectTable::effectOf(const Plan &fixed) const
 
 StrategyEffects::StrategyEffects(const Catalogue &catalogue, QObject *parent)
     : StrategyEffects(catalogue, [](PlanPtr plan, const Catalogue &c, EvaluationWorkspace &workspace, std::stop_token stop,
-                                    Depth depth) { return evaluate(std::move(plan), c, workspace, stop, depth); }, parent)
+                                    Depth depth) {
+          return run(std::move(plan), depth, {.catalogue = c, .workspace = workspace, .stop = std::move(stop), .fixes = &allFixes(), .cache = &RunPool::shared().cache()});
+      }, parent)
 {
 }
 
@@ -111,46 +115,66 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
             table.fits = (*now)->metrics.memory->fits;
         }
     }
-    const auto publish = [&] {
-        deliver([this, shared = std::make_shared<const EffectTable>(table)] { Q_EMIT effectsChanged(shared); });
-    };
-    auto published = Clock::now();
-    const auto evaluateOne = [&](const PlanPtr &next) {
-        Effect effect = judge(m_evaluate(next, m_catalogue, workspace, stop, Depth::Score), now ? now->get() : nullptr);
-        if (Clock::now() - published >= kBatch && !stop.stop_requested()) {
-            publish();
-            published = Clock::now();
-        }
-        return effect;
-    };
     if (now)
         table.problems = (*now)->problems;
-    for (const Problem &problem : table.problems) {
-        for (const Fix &fix : problem.fixes) {
-            Effect effect = evaluateOne(fix.plan);
-            if (stop.stop_requested())
-                return;
-            table.fixes.push_back({fix.plan, std::move(effect)});
-        }
-    }
-    for (const Alternative &alternative : strategyAlternatives(*plan, m_catalogue, model)) {
-        if (alternative.isCurrent || !alternative.plan)
-            continue;
-        Effect effect = evaluateOne(alternative.plan);
-        if (stop.stop_requested())
-            return;
-        table.strategies.insert_or_assign(alternative.id, std::move(effect));
-    }
+    std::vector<PlanPtr> plans;            // fixes, strategies, parts
+    for (const Problem &problem : table.problems)
+        for (const Fix &fix : problem.fixes)
+            plans.push_back(fix.plan);
+    const std::size_t fixes = plans.size();
+    std::vector<Alternative> strategies = strategyAlternatives(*plan, m_catalogue, model);
+    std::erase_if(strategies, [](const Alternative &a) { return a.isCurrent || !a.plan; });
     const BetterParts parts = now ? betterParts(*plan, m_catalogue, &(*now)->layout, mostParts((*now)->metrics.spans)) : betterParts(*plan, m_catalogue);
     table.partsLeftOut = parts.leftOut;
-    for (const Alternative &part : parts.list) {
-        const Effect effect = evaluateOne(part.plan);
+    for (const std::vector<Alternative> *list : {&std::as_const(strategies), &parts.list})
+        for (const Alternative &alternative : *list)
+            plans.push_back(alternative.plan);
+
+    std::vector<std::optional<Effect>> effects(plans.size());
+    const auto soFar = [&] {
+        EffectTable filled = table;
+        for (std::size_t i = 0; i < plans.size(); ++i) {
+            if (!effects[i])
+                continue;
+            if (i < fixes)
+                filled.fixes.push_back({plans[i], *effects[i]});
+            else if (const std::size_t at = i - fixes; at < strategies.size())
+                filled.strategies.insert_or_assign(strategies[at].id, *effects[i]);
+            else
+                rank(filled, parts.list[at - strategies.size()], *effects[i]);
+        }
+        return filled;
+    };
+    const auto publish = [&](EffectTable filled) {
+        deliver([this, shared = std::make_shared<const EffectTable>(std::move(filled))] { Q_EMIT effectsChanged(shared); });
+    };
+    std::mutex mutex;                      // of what follows, and of `effects`
+    std::exception_ptr failure;
+    auto published = Clock::now();
+    RunPool::shared().threads().each(plans.size(), [&](std::size_t i) {
         if (stop.stop_requested())
             return;
-        rank(table, part, effect);
-    }
+        try {
+            Effect effect = judge(m_evaluate(plans[i], m_catalogue, RunPool::shared().workspace(), stop, Depth::Score), now ? now->get() : nullptr);
+            const std::lock_guard lock(mutex);
+            effects[i] = std::move(effect);
+            if (Clock::now() - published >= kBatch && !stop.stop_requested()) {
+                publish(soFar());
+                published = Clock::now();
+            }
+        } catch (...) {
+            RunPool::shared().renewWorkspace();
+            const std::lock_guard lock(mutex);
+            failure = std::current_exception();
+        }
+    });
+    if (failure)
+        std::rethrow_exception(failure);
+    if (stop.stop_requested())
+        return;
+    table = soFar();
     table.complete = true;
-    publish();
+    publish(std::move(table));
 }
 
 } // namespace trainyard

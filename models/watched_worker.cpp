@@ -6,10 +6,6 @@
 #include <exception>
 #include <utility>
 
-#ifdef __linux__
-#include <sys/resource.h>
-#endif
-
 namespace trainyard {
 
 namespace {
@@ -18,16 +14,9 @@ constexpr std::chrono::milliseconds kRest{200};
 
 } // namespace
 
-void lowerThreadPriority()
-{
-#ifdef __linux__
-    setpriority(PRIO_PROCESS, 0, 12);   // of the calling thread
-#endif
-}
-
-WatchedWorker::WatchedWorker(Work work, QObject *parent)
-    : QObject(parent), m_work(std::move(work)),
-      m_worker([this](const PlanPtr &plan, const std::stop_token &stop) { serve(plan, stop); }, lowerThreadPriority)
+WatchedWorker::WatchedWorker(Work work, QObject *parent, RunPool &pool)
+    : QObject(parent), m_work(std::move(work)), m_pool(pool),
+      m_worker(pool.threads(), WorkPool::Rank::Search, [this](const PlanPtr &plan, const std::stop_token &stop) { serve(plan, stop); })
 {
     m_rest.setSingleShot(true);
     m_rest.setInterval(kRest);
@@ -71,9 +60,9 @@ void WatchedWorker::serve(const PlanPtr &plan, const std::stop_token &stop)
         }, Qt::QueuedConnection);
     };
     try {
-        m_work(plan, m_workspace, stop, deliver);
+        m_work(plan, m_pool.workspace(), stop, deliver);
     } catch (const std::exception &) {   // out of memory: the window lives on without this answer
-        m_workspace = EvaluationWorkspace();
+        m_pool.renewWorkspace();
     }
 }
 

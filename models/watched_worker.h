@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Searches around the plan that is shown, live: one background thread of low priority, a mailbox that holds only the newest
+// Searches around the plan that is shown, live: the pool's searchers, a mailbox that holds only the newest
 // plan, answers that arrive on the owner's thread and never of a plan that nobody has any more. Works only while someone
 // looks, and starts when edits have rested. Lives on the GUI thread; make it the last member of its owner.
 
+#include "core/advice/run_pool.h"
 #include "core/base/newest_worker.h"
 #include "core/advice/evaluate.h"
 
@@ -23,7 +24,7 @@ public:
     /// On the background thread. Returns early where the token says so.
     using Work = std::function<void(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const Deliver &deliver)>;
 
-    explicit WatchedWorker(Work work, QObject *parent = nullptr);
+    explicit WatchedWorker(Work work, QObject *parent = nullptr, RunPool &pool = RunPool::shared());
 
     /// Stops what is under way for another plan.
     void setPlan(const PlanPtr &plan);
@@ -37,14 +38,11 @@ private:
     void serve(const PlanPtr &plan, const std::stop_token &stop);
 
     Work m_work;
+    RunPool &m_pool;
     QTimer m_rest;
     PlanPtr m_plan;                        // these three: GUI thread only
     bool m_isWatched = false, m_isOwed = false;
-    EvaluationWorkspace m_workspace;       // the worker's
     NewestWorker<PlanPtr> m_worker;        // last: it uses everything above
 };
-
-/// For threads of searches: the evaluation of an edit comes first, a search may take what it leaves of the processor.
-void lowerThreadPriority();
 
 } // namespace trainyard

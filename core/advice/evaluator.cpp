@@ -5,9 +5,9 @@
 
 namespace trainyard {
 
-Evaluator::Evaluator(const Catalogue &catalogue, Callback callback)
-    : m_catalogue(catalogue), m_callback(std::move(callback)),
-      m_worker([this](Request request, const std::stop_token &stop) { work(std::move(request), stop); })
+Evaluator::Evaluator(const Catalogue &catalogue, Callback callback, RunPool &pool)
+    : m_catalogue(catalogue), m_callback(std::move(callback)), m_pool(pool),
+      m_worker(pool.threads(), WorkPool::Rank::Awaited, [this](Request request, const std::stop_token &stop) { work(std::move(request), stop); })
 {
 }
 
@@ -22,10 +22,11 @@ void Evaluator::work(Request request, const std::stop_token &stop)
 {
     ExpectedAll<EvaluationPtr> evaluation = std::unexpected(Errors{});
     try {
-        evaluation = run(request.plan, request.urgency == Urgency::Settle ? Depth::Everything : Depth::Spans,
-                         {.catalogue = m_catalogue, .workspace = m_workspace, .stop = stop, .fixes = &quickFixes()});
+        const bool isSettled = request.urgency == Urgency::Settle;   // steps of a drag hardly come again
+        evaluation = run(request.plan, isSettled ? Depth::Everything : Depth::Spans,
+                         {.catalogue = m_catalogue, .workspace = m_pool.workspace(), .stop = stop, .fixes = &quickFixes(), .cache = isSettled ? &m_pool.cache() : nullptr});
     } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
-        m_workspace = EvaluationWorkspace();
+        m_pool.renewWorkspace();
         evaluation = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});
     }
     m_callback({request.generation, std::move(request.plan), std::move(evaluation)});

@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one worker thread that evaluates plans for the window: a mailbox that holds only the newest request. A running job
-// goes on while a drag is under way (cancelling at each mouse move starves the screen) and is stopped on `settle`.
-// Results come through the callback, on the worker thread, with the generation of their request.
+// Evaluates plans for the window, on the thread of the pool that takes what is awaited: a mailbox that holds only the newest
+// request. A running job goes on while a drag is under way (cancelling at each mouse move starves the screen) and is stopped on
+// `settle`. Results come through the callback, on that thread, with the generation of their request.
 
+#include "core/advice/run_pool.h"
 #include "core/base/newest_worker.h"
 #include "core/advice/evaluate.h"
 
@@ -23,7 +24,7 @@ enum class Urgency : std::uint8_t { Hover, Settle };   // Hover: a drag step; Se
 class Evaluator {
 public:
     using Callback = std::function<void(EvaluationResult)>;
-    Evaluator(const Catalogue &catalogue, Callback callback);
+    Evaluator(const Catalogue &catalogue, Callback callback, RunPool &pool = RunPool::shared());
 
     /// Replaces the waiting request, if any. Returns its generation: larger is newer. A step of a drag gets its problems without
     /// fixes, whose search takes longer than a frame.
@@ -35,7 +36,7 @@ private:
 
     const Catalogue &m_catalogue;
     Callback m_callback;
-    EvaluationWorkspace m_workspace;       // the worker's
+    RunPool &m_pool;
     std::atomic<std::uint64_t> m_generation = 0;
     NewestWorker<Request> m_worker;        // last: it uses everything above
 };

@@ -5,9 +5,9 @@
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan_reduce.h"
 #include "core/cost/wan_traffic.h"
+#include "core/evaluate/bounded_memory.h"
 #include "core/evaluate/feasibility.h"
 #include "core/memory/in_flight_room.h"
-#include "core/memory/stage_memory.h"
 #include "core/placement/location_book.h"
 #include "core/schedule/traits.h"
 

@@ -330,11 +330,11 @@ ExpectedAll<EvaluationPtr> run(PlanPtr plan, Depth depth, const RunContext &cont
     // A model that is read from a file may be another one by the next time.
     RunCache *const cache = context.cache && context.catalogue.model(plan->workload.model) ? context.cache : nullptr;
     if (cache)
-        if (EvaluationPtr known = cache->find(*plan, depth, context.fixes))
+        if (EvaluationPtr known = cache->find(*plan, depth, context))
             return known;
     auto evaluation = runUncached(plan, depth, context);
     if (cache && evaluation && !context.work)
-        cache->keep(depth, context.fixes, *evaluation);
+        cache->keep(depth, context, *evaluation);
     return evaluation;
 }
 

@@ -12,14 +12,14 @@ namespace trainyard {
 
 class RunCache {
 public:
-    explicit RunCache(std::size_t mostEntries = 256, std::size_t mostSpans = 4'000'000) : m_mostEntries(mostEntries), m_mostSpans(mostSpans) {}
+    explicit RunCache(std::size_t mostEntries = 256, std::size_t mostSpans = 1'000'000) : m_mostEntries(mostEntries), m_mostSpans(mostSpans) {}
 
-    /// One as deep or deeper, whose problems have the fixes that `fixes` finds where these are asked for; null where there is none.
-    [[nodiscard]] EvaluationPtr find(const Plan &plan, Depth depth, const FixFinder *fixes);
-    void keep(Depth depth, const FixFinder *fixes, EvaluationPtr evaluation);
+    /// One as deep or deeper, by the same catalogue, whose problems have the fixes that are asked for; null where there is none.
+    [[nodiscard]] EvaluationPtr find(const Plan &plan, Depth depth, const RunContext &asked);
+    void keep(Depth depth, const RunContext &asked, EvaluationPtr evaluation);
 
 private:
-    struct Entry { Depth depth; const FixFinder *fixes; EvaluationPtr evaluation; };
+    struct Entry { Depth depth; const Catalogue *catalogue; const FixFinder *fixes; EvaluationPtr evaluation; };
 
     std::size_t m_mostEntries, m_mostSpans;
     std::mutex m_mutex;

@@ -24,7 +24,7 @@ double roomForMicroBatches(const Workload &workload, int stage, double share)
     return least;
 }
 
-LiveBound liveBound(const std::vector<ChunkMemory> &chunks, bool splitsBackward)
+LiveBound liveBound(std::span<const ChunkMemory> chunks, bool splitsBackward)
 {
     LiveBound bound;
     for (const ChunkMemory &chunk : chunks) {
@@ -36,26 +36,6 @@ LiveBound liveBound(const std::vector<ChunkMemory> &chunks, bool splitsBackward)
                                     splitsBackward ? chunk.atLayers.total() + std::max(0.0, chunk.forWeightGrads - chunk.kept) : 0});
     }
     return bound;
-}
-
-std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pipelines)
-{
-    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
-    const int stages = workload.degrees.pipeline;
-    std::vector<int> most(std::size_t(stages), pipelines.microBatches);
-    const auto limit = [&](const std::vector<int> &by) {
-        for (std::size_t i = 0; i < most.size() && !by.empty(); ++i)
-            most[i] = std::min(most[i], std::max(1, by[by.size() == 1 ? 0 : i]));
-    };
-    limit(workload.source.inFlight);
-    if (schedule.room == RoomUse::RunTime && workload.source.hasMemory)
-        limit(inFlightRoom(workload, kWorkConservingShare).microBatches);
-    else if (schedule.inFlight)
-        limit(schedule.inFlight({stages, pipelines.microBatches, workload.degrees.programChunks(), {}}));
-    else if (schedule.holdsStagesBehind)
-        for (int i = 0; i < stages; ++i)
-            most[std::size_t(i)] = std::min(most[std::size_t(i)], stages - i);
-    return most;
 }
 
 /// A loss stays no longer than its own backward takes to come; so does what one micro-batch keeps whole.

@@ -6,6 +6,7 @@
 #include "core/memory/chunk_memory.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace trainyard {
@@ -24,11 +25,7 @@ struct LiveBound {
         return inFlight * (std::max(each, forWeightGrads) + loss) + wholeOnes * whole + workspace;
     }
 };
-[[nodiscard]] LiveBound liveBound(const std::vector<ChunkMemory> &chunks, bool splitsBackward);
-
-/// Per stage, micro-batches that the pipelines of the class have in flight at most, chunks counted as fractions; as many as there are where
-/// the schedule says nothing.
-[[nodiscard]] std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pipelines);
+[[nodiscard]] LiveBound liveBound(std::span<const ChunkMemory> chunks, bool splitsBackward);
 
 struct InFlightRoom {
     std::vector<int> microBatches;     // per stage, 0 where not even one fits

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/stage_memory.h"
 
-#include "core/ladder/recompute.h"
-#include "core/memory/in_flight_room.h"
 #include "core/memory/stage_states.h"
-#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -25,25 +22,27 @@ std::string ofMicroBatches(const char *what, double count)
 /// Collects named parts and their sums, in whole bytes, so that the parts add up to the last one.
 class Parts {
 public:
-    explicit Parts(StageMemory &memory) : m_memory(memory) {}
+    Parts(StageMemory &memory, bool isNamed) : m_memory(memory), m_isNamed(isNamed) {}
 
-    void add(std::int64_t &field, std::string name, double bytes)
+    template <class Name>
+    void add(std::int64_t &field, Name &&name, double bytes)
     {
         const std::int64_t whole = wholeBytes(bytes);
         field += whole;
-        if (whole != 0)
-            m_memory.parts.emplace_back(std::move(name), whole);
+        if (whole != 0 && m_isNamed)
+            m_memory.parts.emplace_back(std::forward<Name>(name), whole);
     }
 
 private:
     StageMemory &m_memory;
+    bool m_isNamed;
 };
 
-void addLive(StageMemory &m, const LiveBytes &live)
+void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
 {
-    Parts parts(m);
+    Parts parts(m, isNamed);
     m.inFlight = live.inFlight;
-    parts.add(m.activations, ofMicroBatches("activations", live.inFlight), live.activations + live.workspace.kept);
+    parts.add(m.activations, isNamed ? ofMicroBatches("activations", live.inFlight) : std::string(), live.activations + live.workspace.kept);
     parts.add(m.activations, "kept for weight gradients", live.forWeightGrads);
     parts.add(m.buffers, "embedding masks and stage outputs", live.ends);
     parts.add(m.buffers, "layer under recomputation", live.workspace.recomputed);
@@ -52,12 +51,14 @@ void addLive(StageMemory &m, const LiveBytes &live)
     parts.add(m.buffers, "gradients of weights at work", live.workspace.weightGradients);
 }
 
-StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks)
+} // namespace
+
+StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks, bool isNamed)
 {
     StageMemory m;
     m.stage = ranks.stage;
     m.capacity = workload.gpu(ranks.at).memoryBytes;
-    Parts parts(m);
+    Parts parts(m, isNamed);
     StageStates states = stageStates(workload, ranks);
     parts.add(m.weights, "weights", states.weights);
     parts.add(m.gradients, "gradients", states.gradients);
@@ -69,7 +70,7 @@ StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveB
     for (const ChunkMemory &chunk : chunks)
         perMicroBatch += chunk.kept;
     m.activationPerMicroBatch = wholeBytes(perMicroBatch);
-    addLive(m, live);
+    addLive(m, live, isNamed);
     m.peak = m.weights + m.gradients + m.optimizer + m.activations + m.buffers;
     m.reserved = m.peak;
     parts.add(m.reserved, "allocator reserve", double(m.peak) * (workload.stack.fragmentation - 1));
@@ -78,39 +79,6 @@ StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveB
     parts.add(m.device, "communication buffers", communicators(workload) * workload.stack.communicatorBytes);
     std::stable_sort(m.parts.begin(), m.parts.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
     return m;
-}
-
-} // namespace
-
-std::vector<StageMemory> boundedStageMemory(const Workload &workload)
-{
-    std::vector<StageMemory> stages;
-    const auto &classes = workload.layout.classes;
-    if (!workload.source.hasMemory || classes.empty())
-        return stages;
-    const auto fullest = std::ranges::max_element(classes, {}, &PipelineClass::microBatches);
-    const std::vector<int> inFlight = mostInFlight(workload, *fullest);
-    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
-    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
-        const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
-        // The chunks of a stage may be in flight unequally often: as if all that are were of the one that keeps most.
-        double bound = 0;
-        const double count = double(inFlight[std::size_t(stage)]) * double(chunks.size());
-        const bool staysWhole = stage + 1 == workload.degrees.pipeline && !workload.stack.recomputesLastStage;
-        const double whole = !recomputesAnything(*workload.plan) ? 0 : staysWhole ? count : 1;
-        for (const ChunkMemory &chunk : chunks) {
-            const LiveBound of = liveBound({chunk}, schedule.splitsBackward);
-            bound = std::max(bound, of.of(count, whole));
-        }
-        std::optional<StageMemory> most;
-        for (const RankSet &ranks : unlikeSets(workload, stage)) {
-            StageMemory memory = memoryOf(workload, ranks, {.activations = bound, .inFlight = double(inFlight[std::size_t(stage)])}, chunks);
-            if (!most || double(memory.device) * double(most->capacity) > double(most->device) * double(memory.capacity))
-                most = std::move(memory);
-        }
-        stages.push_back(std::move(*most));
-    }
-    return stages;
 }
 
 LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves)
@@ -168,7 +136,7 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
             if (!live.of.empty())
                 parts = live.of[most][at].isFromSpans ? fullestMoment(live.of[most][at], *timeline, int(most), stage, memoryOfOps)
                                                       : fullestMoment(live.of[most][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
-            StageMemory memory = memoryOf(workload, ranks, parts, memoryOfOps.chunks());
+            StageMemory memory = memoryOf(workload, ranks, parts, memoryOfOps.chunks(), true);
             if (!fullest && !live.curves.empty()) {   // the first set is the first class's
                 double peak = live.curves[at].peak;
                 for (std::size_t c = 1; c < live.of.size(); ++c)

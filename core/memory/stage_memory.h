@@ -6,6 +6,7 @@
 #include "core/cost/iteration_costs.h"
 #include "core/evaluate/evaluation.h"
 #include "core/memory/live_memory.h"
+#include "core/placement/ranks.h"
 
 namespace trainyard {
 
@@ -20,9 +21,8 @@ struct LiveMemory {
 /// nothing has run.
 [[nodiscard]] LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves);
 
-/// The most that any order of the schedule makes every stage hold, before there is one: never less than stageMemory(), and the same for
-/// one chunk a stage under 1f1b and gpipe. Of a workload with a layout; as if all activations stayed on the GPU.
-[[nodiscard]] std::vector<StageMemory> boundedStageMemory(const Workload &workload);
+/// Of ranks that hold that much of micro-batches. `isNamed`: with the names of its parts, which take most of the time.
+[[nodiscard]] StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks, bool isNamed);
 
 /// Memory of every stage, as the fullest set of its ranks has it. Empty for a profile.
 [[nodiscard]] std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline);

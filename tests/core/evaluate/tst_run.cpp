@@ -32,6 +32,8 @@ class TestRun : public QObject {
         return run(plan, depth, {.catalogue = builtinCatalogue(), .workspace = m_workspace, .fixes = &quickFixes(), .cache = cache});
     }
 
+    EvaluationPtr find(RunCache &cache, const Plan &plan) { return cache.find(plan, Depth::Score, {.catalogue = builtinCatalogue(), .workspace = m_workspace}); }
+
     EvaluationWorkspace m_workspace;
 
 private slots:
@@ -134,9 +136,9 @@ private slots:
         const PlanPtr plans[] = {randomValidPlan(3), randomValidPlan(4), randomValidPlan(5)};
         for (const PlanPtr &plan : plans)
             QVERIFY(at(Depth::Score, plan, &cache));
-        QVERIFY(!cache.find(*plans[0], Depth::Score, &quickFixes()));
-        QVERIFY(cache.find(*plans[1], Depth::Score, &quickFixes()));
-        QVERIFY(cache.find(*plans[2], Depth::Score, &quickFixes()));
+        QVERIFY(!find(cache, *plans[0]));
+        QVERIFY(find(cache, *plans[1]));
+        QVERIFY(find(cache, *plans[2]));
     }
 
     void everyDepthStops()

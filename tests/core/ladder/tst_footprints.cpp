@@ -3,7 +3,7 @@
 #include "core/cost/cells.h"
 #include "core/cost/placements.h"
 #include "core/cost/task_count.h"
-#include "core/evaluate/fix_search.h"
+#include "core/advice/fix_search.h"
 #include "core/ladder/fit.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"

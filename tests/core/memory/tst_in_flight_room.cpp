@@ -97,7 +97,7 @@ private slots:
                         chunk.whole = chunk.kept;
                         chunk.sparedBackward = chunk.backward;
                         const double walk = liveInOrder(*makeProgram(schedule, {p, m, 1, {}}), stage, OpMemory({chunk}, nullptr, {}), false).peak;
-                        QVERIFY(std::abs(liveBound({chunk}, false).of(schedule == ScheduleKind::GPipe ? m : std::min(m, p - stage), 0) - walk) < 1e-9 * walk);
+                        QVERIFY(std::abs(liveBound({&chunk, 1}, false).of(schedule == ScheduleKind::GPipe ? m : std::min(m, p - stage), 0) - walk) < 1e-9 * walk);
                     }
     }
 

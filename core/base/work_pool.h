@@ -1,0 +1,46 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The threads on which everything is worked out: one for what somebody waits for, the others, of low priority, for searches, which
+// take what it leaves of the processor. All members may be called from any thread.
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace trainyard {
+
+class WorkPool {
+public:
+    enum class Rank : unsigned char { Awaited, Search };
+    /// Must not throw.
+    using Task = std::function<void()>;
+
+    /// Of `searchers` threads beside the one for what is awaited; 0: as many as the processor has cores.
+    explicit WorkPool(std::size_t searchers = 0);
+    /// Waits for what runs; what has not begun is dropped.
+    ~WorkPool();
+    WorkPool(const WorkPool &) = delete;
+    WorkPool &operator=(const WorkPool &) = delete;
+
+    [[nodiscard]] std::size_t threads() const { return m_threads.size(); }
+    /// The number of the pool's thread that asks, below threads(); 0 on any other thread.
+    [[nodiscard]] static std::size_t here();
+    void submit(Rank rank, Task task);
+    /// From a thread of the pool: calls body(index) once for each index below `count`, here and on searchers that have nothing else to do;
+    /// returns when all calls have.
+    void each(std::size_t count, const std::function<void(std::size_t index)> &body);
+
+private:
+    void serve(const std::stop_token &stop, std::size_t thread);
+
+    std::mutex m_mutex;
+    std::condition_variable_any m_wake;
+    std::deque<Task> m_awaited, m_searches;   // under m_mutex
+    std::vector<std::jthread> m_threads;      // the first takes what is awaited
+};
+
+} // namespace trainyard

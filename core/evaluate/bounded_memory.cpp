@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/bounded_memory.h"
+
+#include "core/ladder/recompute.h"
+#include "core/memory/in_flight_room.h"
+#include "core/memory/stage_memory.h"
+#include "core/schedule/traits.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+/// Per stage, micro-batches that the pipelines have in flight at most, chunks counted as fractions; all of them where the schedule says
+/// nothing.
+std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pipelines)
+{
+    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
+    const int stages = workload.degrees.pipeline;
+    std::vector<int> most(std::size_t(stages), pipelines.microBatches);
+    const auto limit = [&](const std::vector<int> &by) {
+        for (std::size_t i = 0; i < most.size() && !by.empty(); ++i)
+            most[i] = std::min(most[i], std::max(1, by[by.size() == 1 ? 0 : i]));
+    };
+    limit(workload.source.inFlight);
+    if (schedule.room == RoomUse::RunTime && workload.source.hasMemory)
+        limit(inFlightRoom(workload, kWorkConservingShare).microBatches);
+    else if (schedule.inFlight)
+        limit(schedule.inFlight({stages, pipelines.microBatches, workload.degrees.programChunks(), {}}));
+    else if (schedule.holdsStagesBehind)
+        for (int i = 0; i < stages; ++i)
+            most[std::size_t(i)] = std::min(most[std::size_t(i)], stages - i);
+    return most;
+}
+
+/// Chunks as large, in the same places: what the states and a micro-batch take is the same as of the stage before.
+bool isLikeTheOneBefore(const Workload &workload, std::size_t stage)
+{
+    const Layout &layout = workload.layout;
+    const auto isAsLarge = [](const StageChunk &a, const StageChunk &b) {
+        return a.layers == b.layers && a.expertLayers == b.expertLayers && a.hasEmbedding == b.hasEmbedding && a.hasHead == b.hasHead;
+    };
+    const auto isInPlace = [&](const PipelineClass &c) { return c.locations[stage] == c.locations[stage - 1]; };
+    return stage > 0 && !workload.plan->memory.recomputeLayers && traitsOf(workload.plan->schedule).copies() == 1
+        && std::ranges::equal(layout.chunks[stage], layout.chunks[stage - 1], isAsLarge) && std::ranges::all_of(layout.classes, isInPlace);
+}
+
+/// Of ranks whose micro-batches hold nothing yet.
+StageMemory holding(StageMemory m, double live, const StackSpec &stack)
+{
+    const std::int64_t beside = m.device - m.reserved;
+    m.activations += wholeBytes(live);
+    m.peak += wholeBytes(live);
+    m.reserved = m.peak + wholeBytes(double(m.peak) * (stack.fragmentation - 1));
+    m.device = m.reserved + beside;
+    return m;
+}
+
+} // namespace
+
+std::vector<StageMemory> boundedStageMemory(const Workload &workload)
+{
+    std::vector<StageMemory> stages;
+    const auto &classes = workload.layout.classes;
+    if (!workload.source.hasMemory || classes.empty())
+        return stages;
+    const std::vector<int> inFlight = mostInFlight(workload, *std::ranges::max_element(classes, {}, &PipelineClass::microBatches));
+    const bool splits = traitsOf(workload.plan->schedule).splitsBackward, recomputes = recomputesAnything(*workload.plan);
+    std::vector<ChunkMemory> chunks;
+    std::vector<StageMemory> empty;        // a set of ranks each
+    for (std::size_t stage = 0; stage < inFlight.size(); ++stage) {
+        if (!isLikeTheOneBefore(workload, stage)) {
+            chunks = chunkMemory(workload, int(stage));
+            empty.clear();
+            for (const RankSet &ranks : unlikeSets(workload, int(stage)))
+                empty.push_back(memoryOf(workload, ranks, {}, chunks, false));
+        }
+        // The chunks of a stage may be in flight unequally often: as if all that are were of the one that keeps most.
+        const double count = double(inFlight[stage]) * double(chunks.size());
+        const bool staysWhole = stage + 1 == inFlight.size() && !workload.stack.recomputesLastStage;
+        double live = 0;
+        for (const ChunkMemory &chunk : chunks)
+            live = std::max(live, liveBound({&chunk, 1}, splits).of(count, !recomputes ? 0 : staysWhole ? count : 1));
+        const auto fill = [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); };
+        for (std::size_t i = 0; i < empty.size(); ++i) {
+            StageMemory memory = holding(empty[i], live, workload.stack);
+            if (i == 0)
+                stages.push_back(std::move(memory));
+            else if (fill(memory) > fill(stages.back()))
+                stages.back() = std::move(memory);
+        }
+        stages.back().stage = int(stage);
+        stages.back().inFlight = double(inFlight[stage]);
+    }
+    return stages;
+}
+
+} // namespace trainyard
