@@ -6,7 +6,7 @@
 // while someone looks. Lives on the GUI thread.
 
 #include "core/base/newest_worker.h"
-#include "core/evaluate/evaluator.h"
+#include "core/advice/evaluator.h"
 #include "core/selection/selection.h"
 
 #include <QObject>

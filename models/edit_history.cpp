@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/edit_history.h"
 
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "models/effects.h"
 #include "models/plan_command.h"
 #include "models/text/format.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace trainyard {
 
@@ -25,10 +26,7 @@ PlanFigures figuresOf(const Evaluation &evaluation)
 }
 
 EditHistory::EditHistory(PlanDocument &document, const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_document(document), m_catalogue(catalogue),
-      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
-          catchUp(plan, workspace, stop, deliver);
-      })
+    : QObject(parent), m_document(document), m_catalogue(catalogue), m_worker(std::bind_front(&EditHistory::catchUp, this))
 {
     connect(&document.undoStack(), &QUndoStack::indexChanged, this, &EditHistory::list);
     connect(&document, &PlanDocument::replaced, this, [this] {
@@ -88,7 +86,7 @@ PlanPtr EditHistory::firstUnknown() const
 
 void EditHistory::catchUp(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
 {
-    const auto answer = evaluate(plan, m_catalogue, workspace, stop, {.keepTimeline = false, .offerFixes = false});
+    const auto answer = evaluate(plan, m_catalogue, workspace, stop, Depth::Score);
     if (stop.stop_requested())
         return;
     PlanFigures figures;

@@ -3,13 +3,8 @@
 
 #include "core/report/because.h"
 
-#include <QMetaObject>
-
 #include <algorithm>
-
-#ifdef __linux__
-#include <sys/resource.h>
-#endif
+#include <functional>
 
 namespace trainyard {
 
@@ -19,14 +14,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kRest{150};
 constexpr std::chrono::milliseconds kBatch{34};      // at most 30 tables a second
 constexpr double kWorthShowing = 0.0005;             // a part must save 0.05 % of the iteration
-
-/// The effects never compete with the evaluation of an edit: lowest share of the processor.
-void lowerPriority()
-{
-#ifdef __linux__
-    setpriority(PRIO_PROCESS, 0, 15);   // of the calling thread
-#endif
-}
 
 std::optional<double> busyShare(const Metrics &metrics)
 {
@@ -96,78 +83,22 @@ const Effect *EffectTable::effectOf(const Plan &fixed) const
 
 StrategyEffects::StrategyEffects(const Catalogue &catalogue, QObject *parent)
     : StrategyEffects(catalogue, [](PlanPtr plan, const Catalogue &c, EvaluationWorkspace &workspace, std::stop_token stop,
-                                    EvaluateOptions options) { return evaluate(std::move(plan), c, workspace, stop, options); }, parent)
+                                    Depth depth) { return evaluate(std::move(plan), c, workspace, stop, depth); }, parent)
 {
 }
 
 StrategyEffects::StrategyEffects(const Catalogue &catalogue, Evaluate evaluate, QObject *parent)
-    : QObject(parent)
-    , m_catalogue(catalogue)
-    , m_evaluate(std::move(evaluate))
-    , m_thread([this](const std::stop_token &stop) { run(stop); })
+    : QObject(parent), m_catalogue(catalogue), m_evaluate(std::move(evaluate)), m_worker(std::bind_front(&StrategyEffects::evaluateAll, this))
 {
-    m_rest.setSingleShot(true);
-    m_rest.setInterval(kRest);
-    connect(&m_rest, &QTimer::timeout, this, &StrategyEffects::start);
+    setRest(kRest);
+    m_worker.setWatched(true);
 }
 
-StrategyEffects::~StrategyEffects()
+void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
 {
-    m_thread.request_stop();
-    const std::lock_guard lock(m_mutex);
-    m_running.request_stop();
-}
-
-void StrategyEffects::setPlan(PlanPtr plan)
-{
-    if (plan == m_plan)
-        return;
-    m_plan = std::move(plan);
-    {
-        const std::lock_guard lock(m_mutex);
-        m_waiting.reset();
-        m_running.request_stop();
-    }
-    if (m_plan)
-        m_rest.start();
-    else
-        m_rest.stop();
-}
-
-void StrategyEffects::start()
-{
-    {
-        const std::lock_guard lock(m_mutex);
-        m_waiting = m_plan;
-    }
-    m_wake.notify_one();
-}
-
-void StrategyEffects::run(const std::stop_token &stop)
-{
-    lowerPriority();
-    while (!stop.stop_requested()) {
-        PlanPtr plan;
-        std::stop_token running;
-        {
-            std::unique_lock lock(m_mutex);
-            if (!m_wake.wait(lock, stop, [this] { return m_waiting != nullptr; }) || stop.stop_requested())
-                return;
-            plan = std::move(m_waiting);
-            m_waiting.reset();
-            m_running = std::stop_source{};
-            running = m_running.get_token();
-        }
-        evaluateAll(plan, running);
-    }
-}
-
-void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &stop)
-{
-    constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false}, kWithFixes{.keepTimeline = false, .offerFixes = true};
     EffectTable table;
     table.plan = plan;
-    const ExpectedAll<EvaluationPtr> now = m_evaluate(plan, m_catalogue, m_workspace, stop, kWithFixes);
+    const ExpectedAll<EvaluationPtr> now = m_evaluate(plan, m_catalogue, workspace, stop, Depth::Everything);
     if (stop.stop_requested())
         return;
     const ModelSpec *model = now ? &(*now)->model : nullptr;
@@ -180,11 +111,14 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
             table.fits = (*now)->metrics.memory->fits;
         }
     }
+    const auto publish = [&] {
+        deliver([this, shared = std::make_shared<const EffectTable>(table)] { Q_EMIT effectsChanged(shared); });
+    };
     auto published = Clock::now();
     const auto evaluateOne = [&](const PlanPtr &next) {
-        Effect effect = judge(m_evaluate(next, m_catalogue, m_workspace, stop, kMetricsOnly), now ? now->get() : nullptr);
+        Effect effect = judge(m_evaluate(next, m_catalogue, workspace, stop, Depth::Score), now ? now->get() : nullptr);
         if (Clock::now() - published >= kBatch && !stop.stop_requested()) {
-            publish(table);
+            publish();
             published = Clock::now();
         }
         return effect;
@@ -216,16 +150,7 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, const std::stop_token &st
         rank(table, part, effect);
     }
     table.complete = true;
-    publish(table);
-}
-
-void StrategyEffects::publish(const EffectTable &table)
-{
-    auto shared = std::make_shared<const EffectTable>(table);
-    QMetaObject::invokeMethod(this, [this, shared = std::move(shared)] {
-        if (shared->plan == m_plan)      // a newer plan may have come while this one was on its way
-            Q_EMIT effectsChanged(shared);
-    }, Qt::QueuedConnection);
+    publish();
 }
 
 } // namespace trainyard

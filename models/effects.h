@@ -1,24 +1,17 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What each switch and each better part would do, evaluated before anyone touches it. One background thread of low
-// priority evaluates the alternatives of the newest plan; tables arrive on this object's thread at most 30 times a second.
-// It waits until edits have rested, so that a drag has the machine to itself. Lives on the GUI thread.
+// What each switch and each better part would do, evaluated before anyone touches it. The
+// alternatives of the newest plan are evaluated in the background; tables arrive on this object's thread at most 30 times a second,
+// and none before edits have rested, so that a drag has the machine to itself. Lives on the GUI thread.
 
-#include "core/evaluate/alternatives.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/alternatives.h"
+#include "models/watched_worker.h"
 
-#include <QObject>
 #include <QString>
-#include <QTimer>
 
-#include <chrono>
-#include <condition_variable>
-#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 namespace trainyard {
 
@@ -68,35 +61,24 @@ class StrategyEffects : public QObject {
     Q_OBJECT
 public:
     using Evaluate = std::function<ExpectedAll<EvaluationPtr>(PlanPtr, const Catalogue &, EvaluationWorkspace &,
-                                                              std::stop_token, EvaluateOptions)>;
+                                                              std::stop_token, Depth)>;
     explicit StrategyEffects(const Catalogue &catalogue, QObject *parent = nullptr);
     /// With another evaluation than the core's, for tests.
     StrategyEffects(const Catalogue &catalogue, Evaluate evaluate, QObject *parent = nullptr);
-    ~StrategyEffects() override;
 
     /// The document's plan. Stops work on the plan before at once and starts on this one when edits have rested.
-    void setPlan(PlanPtr plan);
-    void setRest(std::chrono::milliseconds rest) { m_rest.setInterval(rest); }
+    void setPlan(const PlanPtr &plan) { m_worker.setPlan(plan); }
+    void setRest(std::chrono::milliseconds rest) { m_worker.setRest(rest); }
 
 Q_SIGNALS:
     void effectsChanged(trainyard::EffectTablePtr effects);
 
 private:
-    void start();
-    void run(const std::stop_token &stop);
-    void evaluateAll(const PlanPtr &plan, const std::stop_token &stop);
-    void publish(const EffectTable &table);
+    void evaluateAll(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver);
 
     const Catalogue &m_catalogue;
     Evaluate m_evaluate;
-    QTimer m_rest;
-    PlanPtr m_plan;                        // GUI thread only
-    std::mutex m_mutex;
-    std::condition_variable_any m_wake;
-    PlanPtr m_waiting;                     // under m_mutex
-    std::stop_source m_running;            // under m_mutex
-    EvaluationWorkspace m_workspace;       // worker only
-    std::jthread m_thread;                 // last: it uses everything above
+    WatchedWorker m_worker;        // last: its thread uses everything above
 };
 
 /// What the fullest GPU holds, bytes.

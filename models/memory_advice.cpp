@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/memory_advice.h"
 
+#include "core/placement/stage_source.h"
+
+#include <functional>
+
 namespace trainyard {
 
 namespace {
@@ -25,10 +29,7 @@ RankedPart asPart(const Purchase &purchase, const Plan &plan)
 } // namespace
 
 MemoryAdviser::MemoryAdviser(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue),
-      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
-          advise(plan, workspace, stop, deliver);
-      })
+    : QObject(parent), m_catalogue(catalogue), m_worker(std::bind_front(&MemoryAdviser::advise, this))
 {
 }
 
@@ -40,7 +41,7 @@ void MemoryAdviser::advise(const PlanPtr &plan, EvaluationWorkspace &workspace, 
         if (!stop.stop_requested())
             deliver([this, shared = std::make_shared<const MemoryAdvice>(advice)] { Q_EMIT adviceChanged(shared); });
     };
-    if (!plan->profile) {
+    if (stageFacts(*plan).hasMemory) {
         advice.fitting = fitModel(plan, m_catalogue, workspace, stop, [&](const LadderStep &step) {
             advice.fitting.steps.push_back(step);
             publish();

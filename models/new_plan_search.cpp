@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 
 namespace trainyard {
@@ -65,10 +66,7 @@ std::vector<Plan> candidatesFor(const Plan &plan, const ModelSpec &model)
 }
 
 NewPlanSearch::NewPlanSearch(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue),
-      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
-          search(plan, workspace, stop, deliver);
-      })
+    : QObject(parent), m_catalogue(catalogue), m_worker(std::bind_front(&NewPlanSearch::search, this))
 {
     m_worker.setRest(kRest);
     m_worker.setWatched(true);
@@ -97,7 +95,7 @@ void NewPlanSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, 
                 return;
             Plan next = candidates[i];
             next.memory.recompute = recompute;
-            const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(next)), m_catalogue, workspace, stop, {false, false});
+            const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(next)), m_catalogue, workspace, stop, Depth::Score);
             if (!evaluation) {
                 if (errors.empty())
                     errors = evaluation.error();

@@ -3,20 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace trainyard {
 
 RokSearch::RokSearch(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue),
-      m_worker([this](const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver) {
-          search(plan, workspace, stop, deliver);
-      })
+    : QObject(parent), m_catalogue(catalogue), m_worker(std::bind_front(&RokSearch::search, this))
 {
 }
 
 void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
 {
-    constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false};
     RokCurves curves;
     curves.plan = plan;
     const auto publish = [&] {
@@ -34,7 +31,7 @@ void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, cons
             if (i >= points.size())
                 continue;
             RokPoint point = points[i];
-            const auto answer = evaluate(point.plan, m_catalogue, workspace, stop, kMetricsOnly);
+            const auto answer = evaluate(point.plan, m_catalogue, workspace, stop, Depth::Score);
             if (stop.stop_requested())
                 return;
             if (!answer || !readRokPoint(point, **answer))

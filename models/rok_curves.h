@@ -3,7 +3,7 @@
 // Recompute, offload and keep over micro-batch sizes, live: the plans of the three curves are evaluated in the background, and
 // the curves arrive as they grow. Each curve ends one size after it no longer fits. Lives on the GUI thread.
 
-#include "core/evaluate/rok.h"
+#include "core/advice/rok.h"
 #include "models/watched_worker.h"
 
 #include <QString>

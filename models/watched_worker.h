@@ -5,7 +5,7 @@
 // looks, and starts when edits have rested. Lives on the GUI thread; make it the last member of its owner.
 
 #include "core/base/newest_worker.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 
 #include <QObject>
 #include <QTimer>

@@ -12,7 +12,8 @@ struct Options { std::string what, format; };
 int run(const Options &options)
 {
     static const std::map<std::string, CatalogueListing (*)(const Catalogue &)> listings{
-        {"gpus", gpuListing}, {"models", modelListing}, {"links", linkListing}, {"prices", priceListing}, {"stacks", stackListing}};
+        {"gpus", gpuListing}, {"models", modelListing}, {"links", linkListing}, {"prices", priceListing}, {"stacks", stackListing},
+        {"schedules", scheduleListing}};
     const CatalogueListing listing = listings.at(options.what)(builtinCatalogue());
     return print(options.format == "json" ? listingJson(listing) : listingTable(listing), options.format);
 }
@@ -23,9 +24,9 @@ void addCatalogCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
     const Subcommand command(app, "catalog", "List what the built-in catalogue knows, with sources in JSON");
-    command.text("WHAT", options->what, "gpus, models, links, prices or stacks")
+    command.text("WHAT", options->what, "gpus, models, links, prices, stacks or schedules")
         .required()
-        .oneOf({"gpus", "models", "links", "prices", "stacks"});
+        .oneOf({"gpus", "models", "links", "prices", "stacks", "schedules"});
     addFormatOption(command, options->format, {"table", "json"});
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }

@@ -104,13 +104,13 @@ bool isInOtherFile(const Error &error)
 
 } // namespace
 
-ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vector<std::string> &settings, EvaluateOptions options)
+ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vector<std::string> &settings, Depth depth)
 {
     const ExpectedAll<PlanPtr> plan = loadPlan(path, settings);
     if (!plan)
         return std::unexpected(plan.error());
     EvaluationWorkspace workspace;
-    ExpectedAll<EvaluationPtr> evaluation = evaluate(*plan, builtinCatalogue(), workspace, {}, options);
+    ExpectedAll<EvaluationPtr> evaluation = evaluate(*plan, builtinCatalogue(), workspace, {}, depth);
     if (!evaluation)
         return std::unexpected(inFile(std::move(evaluation.error()), path));
     return evaluation;

@@ -4,7 +4,7 @@
 // exit codes. One command, one .cpp file, one `add…Command` function that hangs it into the parser. Main thread only.
 
 #include "app/cli/parser.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 
 #include <string>
 #include <vector>
@@ -35,7 +35,7 @@ void addFormatOption(const Subcommand &command, std::string &format, const std::
 [[nodiscard]] Errors inFile(Errors errors, const std::string &path);
 /// Loads and evaluates; every fault names the file.
 [[nodiscard]] ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vector<std::string> &settings,
-                                                      EvaluateOptions options = {});
+                                                      Depth depth = Depth::Everything);
 /// The plan's name, or that of its file.
 [[nodiscard]] std::string displayName(const Plan &plan, const std::string &path);
 

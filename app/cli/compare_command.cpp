@@ -21,7 +21,7 @@ int run(const Options &options)
         return fail({{ErrorCode::BadValue, "-", "standard input can be only one of the plans", "one - among the plans"}});
     std::vector<NamedEvaluation> plans;
     for (const std::string &path : options.plans) {
-        const auto evaluation = evaluateFile(path, options.settings, {.keepTimeline = false});
+        const auto evaluation = evaluateFile(path, options.settings, Depth::Everything);
         if (evaluation)
             plans.push_back({displayName(*(*evaluation)->plan, path), path, *evaluation});
         else

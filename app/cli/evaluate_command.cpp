@@ -20,11 +20,10 @@ struct Options {
 
 int run(const Options &options)
 {
-    const bool keepsTimeline = !options.trace.empty() || !options.timeline.empty();
     const std::vector<NamedFile> outputs{{"--trace", options.trace}, {"--timeline", options.timeline}};
     if (const Errors clashes = outputClashes(outputs, {options.plan}); !clashes.empty())
         return fail(clashes);
-    const auto evaluation = evaluateFile(options.plan, options.settings, {.keepTimeline = keepsTimeline});
+    const auto evaluation = evaluateFile(options.plan, options.settings, Depth::Everything);
     if (!evaluation)
         return fail(evaluation.error());
     const Evaluation &result = **evaluation;

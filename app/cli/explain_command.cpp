@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 
-#include "core/evaluate/alternatives.h"
+#include "core/advice/alternatives.h"
 #include "core/report/because.h"
 #include "core/report/explanation.h"
 #include "core/selection/selection.h"
@@ -24,13 +24,13 @@ PartEffects partEffects(const Evaluation &evaluation)
     const BetterParts parts = betterParts(*evaluation.plan, builtinCatalogue(), &evaluation.layout, mostParts(evaluation.timeline.spanCount()));
     effects.leftOut = parts.leftOut;
     for (const Alternative &part : parts.list) {
-        const auto better = evaluate(part.plan, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+        const auto better = evaluate(part.plan, builtinCatalogue(), workspace, {}, Depth::Score);
         if (better && (*better)->metrics.iterationTime)
             effects.parts.push_back({part.id, part.label, *(*better)->metrics.iterationTime, (*better)->feasible(), because(evaluation, **better)});
     }
     for (const Problem &problem : evaluation.problems) {
         for (const Fix &fix : problem.fixes) {
-            const auto fixed = evaluate(fix.plan, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+            const auto fixed = evaluate(fix.plan, builtinCatalogue(), workspace, {}, Depth::Score);
             if (fixed && (*fixed)->metrics.iterationTime)
                 effects.fixes.push_back({problem.where, fix.label, *(*fixed)->metrics.iterationTime, (*fixed)->feasible(), because(evaluation, **fixed)});
         }

@@ -54,7 +54,7 @@ int run(const Options &options)
         return fail(clashes);
     Interruption interruption;
     EvaluationWorkspace workspace;
-    if (auto known = evaluate(*plan, builtinCatalogue(), workspace, interruption.token(), {false, false}); !known)
+    if (auto known = evaluate(*plan, builtinCatalogue(), workspace, interruption.token(), Depth::Score); !known)
         return isOnlyCancelled(known.error()) ? stoppedEarly() : fail(inFile(known.error(), options.plan));
     const Fitting fitting = fitModel(*plan, builtinCatalogue(), workspace, interruption.token());
     Purchases purchases;

@@ -17,7 +17,7 @@ struct Options {
 
 int run(const Options &options)
 {
-    const auto own = evaluateFile(options.plan, options.settings, {.keepTimeline = false, .offerFixes = false});
+    const auto own = evaluateFile(options.plan, options.settings, Depth::Score);
     if (!own)
         return fail(own.error());
     const PlanPtr plan = (*own)->plan;

@@ -31,7 +31,7 @@ QString stateFolder()
     return QDir(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation)).filePath(QStringLiteral("recovery"));
 }
 
-int run(QApplication &application, const Options &options)
+int runWindow(QApplication &application, const Options &options)
 {
     const bool isPicture = !options.screenshot.isEmpty();
     const Catalogue &catalogue = builtinCatalogue();
@@ -137,5 +137,5 @@ int main(int argc, char **argv)
     }
     if (!options->report.isEmpty())
         return trainyard::writeReport(options->plan, options->report);
-    return trainyard::run(application, *options);
+    return trainyard::runWindow(application, *options);
 }

@@ -2,7 +2,7 @@
 #include "app/gui/report.h"
 
 #include "core/base/printable.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "views/export/pdf_report.h"
 

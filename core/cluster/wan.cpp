@@ -4,7 +4,7 @@
 #include "core/hardware/network_spec.h"
 
 #include <algorithm>
-#include <cctype>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -18,45 +18,52 @@ Bytes hostWindow(const WanLink &link, const Catalogue &catalogue)
     return megabytes(cloud ? cloud->tcpWindowMb : link.tcpWindowMb);
 }
 
-/// Letters and digits only, small: "AWS us-east-1" and "aws_us-east-1" are the same.
-std::string folded(std::string_view name)
+/// Letters and digits only, small: "AWS us-east-1" and "aws_us-east-1" are the same. 0: neither.
+constexpr std::array<char, 256> kFolded = [] {
+    std::array<char, 256> folded {};
+    for (int c = 0; c < 26; ++c)
+        folded['a' + c] = folded['A' + c] = static_cast<char>('a' + c);
+    for (int c = '0'; c <= '9'; ++c)
+        folded[c] = static_cast<char>(c);
+    return folded;
+}();
+
+/// Takes its first folded letter off a name; 0 where none is left. Letter by letter: every datacenter is compared with every region.
+char takeLetter(std::string_view &name)
 {
-    std::string text;
-    for (const char c : name) {
-        if (std::isalnum(static_cast<unsigned char>(c)))
-            text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    while (!name.empty()) {
+        const char c = kFolded[static_cast<unsigned char>(name.front())];
+        name.remove_prefix(1);
+        if (c != 0)
+            return c;
     }
-    return text;
+    return 0;
 }
 
-/// Takes a folded text off the front of a name, letter by letter: every datacenter is compared with every region.
+/// Takes a text off the front of a name.
 bool takesOff(std::string_view &name, std::string_view text)
 {
     std::string_view left = name;
-    for (const char c : text) {
-        while (!left.empty() && !std::isalnum(static_cast<unsigned char>(left.front())))
-            left.remove_prefix(1);
-        if (left.empty() || std::tolower(static_cast<unsigned char>(left.front())) != c)
+    while (const char c = takeLetter(text))
+        if (takeLetter(left) != c)
             return false;
-        left.remove_prefix(1);
-    }
     name = left;
     return true;
 }
 
 bool spells(std::string_view name, std::string_view text)
 {
-    return takesOff(name, text) && std::ranges::none_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
+    return takesOff(name, text) && takeLetter(name) == 0;
 }
 
-/// Whether a folded text names the region.
-bool names(const Region &region, const std::string &given)
+bool names(const Region &region, std::string_view given)
 {
     const auto isOwn = [&](std::string_view own) {
         // "us-east-1" for "aws-us-east-1", "N. Virginia" for "AWS N. Virginia"
-        return spells(own, given) || (takesOff(own, folded(region.provider)) && spells(own, given));
+        return spells(own, given) || (takesOff(own, region.provider) && spells(own, given));
     };
-    return !given.empty() && (isOwn(region.id) || isOwn(region.name));
+    std::string_view letters = given;
+    return takeLetter(letters) != 0 && (isOwn(region.id) || isOwn(region.name));
 }
 
 double egressFrom(const Region &from, const Region *to, const Catalogue &catalogue)
@@ -125,8 +132,7 @@ Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Ca
 const Region *regionOf(const Datacenter &datacenter, const Catalogue &catalogue)
 {
     for (const std::string *text : { &datacenter.id, &datacenter.name }) {
-        const std::string given = folded(*text);
-        const auto found = std::ranges::find_if(catalogue.regions, [&](const Region &region) { return names(region, given); });
+        const auto found = std::ranges::find_if(catalogue.regions, [&](const Region &region) { return names(region, *text); });
         if (found != catalogue.regions.end())
             return &*found;
     }

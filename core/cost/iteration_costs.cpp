@@ -12,6 +12,7 @@
 #include "core/memory/in_flight_room.h"
 #include "core/offload/offload_plan.h"
 #include "core/placement/shard_exchange.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 
@@ -47,13 +48,7 @@ void recomputeEverywhere(Program &program)
 
 ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
 {
-    const Plan &plan = *workload.plan;
-    ScheduleShape shape{workload.degrees.pipeline, pipelines.microBatches, workload.degrees.programChunks(), {}};
-    if (plan.profile && !plan.profile->inFlight.empty()) {
-        shape.inFlightLimit = plan.profile->inFlight;
-        shape.inFlightLimit.resize(std::size_t(shape.devices), plan.profile->inFlight.front());
-    }
-    return shape;
+    return {workload.degrees.pipeline, pipelines.microBatches, workload.degrees.programChunks(), workload.source.inFlight};
 }
 
 ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement, const StackSpec &stack)
@@ -72,30 +67,22 @@ ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement
     return times;
 }
 
-/// As much as there is from ZB-1p, the memory of the first stage of 1f1b, to ZB-2p, where little is left to gain.
-void takeRoom(ScheduleShape &shape, ScheduleTimes &times, const InFlightRoom &room)
+/// For a schedule that uses what memory leaves: K = floor((memory - states - workspace) / stash) micro-batches, as far as it needs them.
+/// A list scheduler takes from the memory of the first stage of 1f1b (ZB-1p) to twice that (ZB-2p), where little is left to gain.
+/// Forwards are doubled where as many micro-batches as stages fit; with less it runs as it always can, and whether that fits memory
+/// says. A work-conserving stage leaves the twentieth of the memory beyond which running out is likely.
+void takeRoom(const Workload &workload, RoomUse use, ScheduleShape &shape, ScheduleTimes &times)
 {
-    for (const int microBatches : room.microBatches)
-        shape.inFlightLimit.push_back(std::clamp(microBatches, shape.devices, 2 * shape.devices));
-    times.keptForWeightGrad = room.keptForWeightGrad;
-}
-
-/// Chimera doubles its forwards where as many micro-batches as stages fit. With less it runs as it always can, and whether that
-/// fits memory says.
-void takeRoomToDouble(ScheduleShape &shape, const InFlightRoom &room)
-{
-    for (const int microBatches : room.microBatches)
-        shape.inFlightLimit.push_back(std::clamp(microBatches, (shape.devices + 1) / 2, shape.devices));
-}
-
-/// A work-conserving stage takes forwards as long as their activations have room: K = floor((memory - states - workspace) / stash).
-/// It leaves the twentieth of the memory beyond which running out is likely.
-std::vector<int> mostInFlight(const Workload &workload, int microBatches)
-{
-    std::vector<int> limits = inFlightRoom(workload, kWorkConservingShare).microBatches;
-    for (int &limit : limits)
-        limit = std::clamp(limit, 1, microBatches);
-    return limits;
+    if (use == RoomUse::None || !workload.source.hasMemory)
+        return;
+    const InFlightRoom room = inFlightRoom(workload, use == RoomUse::RunTime ? kWorkConservingShare : 1);
+    const int stages = shape.devices, least = use == RoomUse::Order ? stages : use == RoomUse::Doubling ? (stages + 1) / 2 : 1,
+              most = use == RoomUse::Order ? 2 * stages : use == RoomUse::Doubling ? stages : shape.microBatches;
+    shape.inFlightLimit = room.microBatches;
+    for (int &limit : shape.inFlightLimit)
+        limit = std::clamp(limit, least, most);
+    if (use == RoomUse::Order)
+        times.keptForWeightGrad = room.keptForWeightGrad;
 }
 
 /// More tasks than a timeline can hold in memory are refused before they are made.
@@ -120,9 +107,9 @@ Expected<void> checkStrategy(const Workload &workload)
     const auto fault = [](const char *where, std::string what, std::string right) {
         return std::unexpected(Error{ErrorCode::BadValue, where, std::move(what), std::move(right)});
     };
-    if (chunkPlacement(plan.schedule) == ChunkPlacement::Slices) {
-        if (workload.degrees.chunks != 1)
-            return fault("parallelism.virtual_pipeline", "is " + std::to_string(workload.degrees.chunks) + " under terapipe, which has one chunk of layers per stage", "1");
+    if (traitsOf(plan.schedule).isSliced()) {
+        if (auto chunks = checkChunks(traitsOf(plan.schedule), workload.degrees.chunks); !chunks)
+            return chunks;
         if (workload.degrees.slices > plan.workload.sequenceLength)
             return fault("parallelism.token_slices", "is more than the sequence has tokens", std::to_string(plan.workload.sequenceLength) + " or fewer");
     }
@@ -141,12 +128,10 @@ Expected<void> checkStrategy(const Workload &workload)
     return {};
 }
 
-/// Where the schedule pairs forwards with backwards: what a pair takes, recomputation apart.
-std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages, ScheduleKind schedule)
+/// Of a forward with a backward, recomputation apart.
+std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages)
 {
     std::vector<Nanoseconds> times;
-    if (!pairsOperations(schedule))
-        return times;
     for (const StageCosts &stage : stages)
         for (const ChunkCost &forward : stage.chunks)
             for (const ChunkCost &backward : stage.chunks)
@@ -167,7 +152,7 @@ void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const
                  std::vector<StageCosts> &stages)
 {
     const Plan &plan = *workload.plan;
-    const ChunkPlacement placement = chunkPlacement(plan.schedule);
+    const ChunkPlacement placement = traitsOf(plan.schedule).placement;
     const int devices = int(stages.size());
     const auto charge = [&](int q, double tokens) {
         const int device = deviceAt(placement, devices, q);
@@ -218,10 +203,10 @@ void tellExposed(Costs &costs)
     }
 }
 
-/// Tells every operation what it does to its GPU's memory. A profile has none.
+/// Tells every operation what it does to its GPU's memory.
 void countMemory(const Workload &workload, Costs &costs)
 {
-    if (workload.plan->profile)
+    if (!workload.source.hasMemory)
         return;
     costs.iteration.isRecomputing = recomputesAnything(*workload.plan);
     for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
@@ -238,13 +223,13 @@ void countMemory(const Workload &workload, Costs &costs)
 
 } // namespace
 
-double slowestHost(const Workload &workload)
+Seconds iterationOverhead(const Workload &workload)
 {
     double slowest = 0;
     for (const PipelineClass &pipelines : workload.layout.classes)
         for (const StageLocation location : pipelines.locations)
             slowest = std::max(slowest, workload.sustainedRates(location).host);
-    return slowest;
+    return milliseconds(workload.stack.iterationOverheadMs * slowest);
 }
 
 void showExchange(Costs &costs, Seconds rest)
@@ -273,6 +258,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
             costs.iteration.linkCapacity.push_back(gbitsPerSecond(link.capacityGbps).value);
     }
     const int devices = workload.degrees.pipeline;
+    const ScheduleTraits &schedule = traitsOf(plan.schedule);
     const std::vector<SiteExchange> acrossSites = siteExchanges(workload, costs.wanLinks);   // of all classes together
     costs.hiddenExchange = hiddenExchange(acrossSites, plan.wan);
     StageCoster coster(workload);
@@ -290,12 +276,12 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
                 shape.ops.push_back(opTimes(chunk));
             shape.syncAndStep.push_back(syncAndStepTimes(workload, stages.back()));
         }
-        const ChunkPlacement placement = chunkPlacement(plan.schedule);
+        const ChunkPlacement placement = schedule.placement;
         const int inChain = stagesInChain(placement, devices, int(shape.ops.size()) / devices);
         for (int q = 0; q + 1 < int(shape.ops.size()); ++q) {
             const int from = deviceAt(placement, devices, q), to = deviceAt(placement, devices, q + 1);
             Crossing crossing{1, 1.0 / workload.degrees.copies};
-            if (placement == ChunkPlacement::Slices)
+            if (schedule.isSliced())
                 crossing.tokens = double(coster.slices()[std::size_t(q / devices)]) / plan.workload.sequenceLength;
             shape.boundaries.push_back(from == to || (q + 1) % inChain == 0 ? BoundaryTimes{}
                                                   : boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from),
@@ -308,29 +294,25 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
             return std::unexpected(checked.error());
         ScheduleShape scheduled = shapeOf(workload, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
-        if (plan.schedule == ScheduleKind::ZbAuto && !plan.profile)
-            takeRoom(scheduled, times, inFlightRoom(workload));
-        if (plan.schedule == ScheduleKind::Chimera && !plan.profile)
-            takeRoomToDouble(scheduled, inFlightRoom(workload));
-        if (plan.schedule == ScheduleKind::Atlas && !plan.profile)
-            scheduled.inFlightLimit = mostInFlight(workload, scheduled.microBatches);
+        takeRoom(workload, schedule.room, scheduled, times);
         auto program = makeProgram(plan.schedule, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage && program->rule != OrderRule::WorkConserving)   // which recomputes by operations of their own
+        if (workload.stack.recomputesLastStage && !schedule.recomputesApart())
             recomputeEverywhere(*program);
         shape.program = std::move(*program);
-        if (!plan.profile && shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
+        if (shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
             coster.addShardRuns(pipelines, shape.program, stages);
             refreshOps(shape, stages);
         }
-        shape.pairs = pairTimes(stages, plan.schedule);
+        if (schedule.pairs)
+            shape.pairs = pairTimes(stages);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }
     costs.iteration.turns = plan.wan.turns;
     costs.iteration.optimizerBarrier = workload.stack.gradientNormBarrier;
-    costs.iteration.overhead = plan.profile ? 0 : toNanoseconds(milliseconds(workload.stack.iterationOverheadMs * slowestHost(workload)));
+    costs.iteration.overhead = toNanoseconds(iterationOverhead(workload));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
     planOffload(workload, coster, costs, stop);    // which runs the iteration

@@ -35,8 +35,8 @@ struct Costs {
 /// the iteration is longer than a timeline.
 [[nodiscard]] Expected<Costs> cost(const Workload &workload, const std::stop_token &stop = {});
 
-/// How much slower than a Hopper's the slowest host of all stages is (SustainedRates::host).
-[[nodiscard]] double slowestHost(const Workload &workload);
+/// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).
+[[nodiscard]] Seconds iterationOverhead(const Workload &workload);
 
 /// Adds time that shows at the end of every stage, where an iteration is too short to hide an exchange.
 void showExchange(Costs &costs, Seconds rest);

@@ -20,26 +20,26 @@ double ticksOf(Seconds time)
 
 } // namespace
 
-void IterationLength::add(double ticks, const std::string &where, const char *right)
+/// `where` gives the key; it is asked for the longest part so far alone.
+template <class Where>
+void IterationLength::add(double ticks, Where where, const char *right)
 {
     m_ticks += ticks;
     if (ticks <= m_longest)
         return;
     m_longest = ticks;
-    m_where = where;
+    m_where = where();
     m_right = right;
 }
 
 /// The measured time that is longest, or what the model's times depend on most.
 std::string IterationLength::operationKey(const OpTimes &op) const
 {
-    if (!m_work.plan->profile)
-        return "workload";
-    const bool statesWeightGrads = !m_work.plan->profile->weightGradMs.empty();   // else they are a share of the backward
-    const std::array<std::pair<Nanoseconds, const char *>, 4> parts{{{op.forward, "profile.forward_ms"},
-                                                                     {op.inputGrad - op.recompute, "profile.backward_ms"},
-                                                                     {op.recompute, "profile.recompute_ms"},
-                                                                     {op.weightGrad, statesWeightGrads ? "profile.weight_grad_ms" : "profile.backward_ms"}}};
+    const StageSource::Keys &keys = m_work.source.keys;
+    const std::array<std::pair<Nanoseconds, const char *>, 4> parts{{{op.forward, keys.forward},
+                                                                     {op.inputGrad - op.recompute, keys.backward},
+                                                                     {op.recompute, keys.recompute},
+                                                                     {op.weightGrad, keys.weightGrad}}};
     return std::ranges::max_element(parts)->second;
 }
 
@@ -48,16 +48,16 @@ std::string IterationLength::transferKey(const BoundaryTimes &boundary) const
 {
     constexpr double kPetabyte = 1e15;
     const Plan &plan = *m_work.plan;
-    if (plan.profile && std::max(boundary.bytes[0], boundary.bytes[1]) > kPetabyte)
-        return boundary.bytes[0] > kPetabyte || !plan.profile->gradientMb ? "profile.activation_mb" : "profile.gradient_mb";
+    if (m_work.source.keys.activation && std::max(boundary.bytes[0], boundary.bytes[1]) > kPetabyte)
+        return boundary.bytes[0] > kPetabyte ? m_work.source.keys.activation : m_work.source.keys.gradient;
     const double pair = gbitsPerSecond(plan.cluster.wanLinks[std::size_t(boundary.wanLink)].nodePairGbps).value;
     return linkKey(boundary.wanLink, m_work.transports[std::size_t(boundary.wanLink)].rate.value < 0.4 * pair ? "tcp_window_mb" : "node_pair_gbps");
 }
 
 std::string IterationLength::reductionKey() const
 {
-    if (m_work.plan->profile && m_work.plan->profile->parametersMb > 1e9)   // a petabyte: more than any link is for
-        return "profile.parameters_mb";
+    if (m_work.source.parameters.value > 1e15)   // a petabyte: more than any link is for
+        return m_work.source.keys.parameters;
     const auto &classes = m_work.layout.classes;
     const int home = classes.front().locations.front().datacenter;
     for (const PipelineClass &pipelines : classes) {
@@ -66,14 +66,14 @@ std::string IterationLength::reductionKey() const
                 return linkKey(link, "node_pair_gbps");
         }
     }
-    return m_work.plan->profile ? "profile.parameters_mb" : "cluster.datacenters[" + std::to_string(home) + "].fabric_gbps_per_gpu";
+    return m_work.source.keys.parameters ? m_work.source.keys.parameters : "cluster.datacenters[" + std::to_string(home) + "].fabric_gbps_per_gpu";
 }
 
 void IterationLength::addPipelines(const PipelineCosts &pipelines, const PipelineClass &locations)
 {
     const double microBatches = locations.microBatches;
     for (const OpTimes &op : pipelines.ops)
-        add((double(op.forward) + double(op.backward) + double(op.recompute)) * microBatches, operationKey(op), "shorter operations");
+        add((double(op.forward) + double(op.backward) + double(op.recompute)) * microBatches, [&] { return operationKey(op); }, "shorter operations");
     for (const BoundaryTimes &boundary : pipelines.boundaries) {
         double serialization = 0, latency = 0;
         for (int way = 0; way < 2; ++way) {
@@ -81,15 +81,15 @@ void IterationLength::addPipelines(const PipelineCosts &pipelines, const Pipelin
             latency += double(boundary.latency[way]);
         }
         if (!boundary.isWan) {
-            add(serialization * microBatches, "cluster.datacenters[" + std::to_string(locations.locations.front().datacenter) + "].fabric_gbps_per_gpu", "a faster fabric");
+            add(serialization * microBatches, [&] { return "cluster.datacenters[" + std::to_string(locations.locations.front().datacenter) + "].fabric_gbps_per_gpu"; }, "a faster fabric");
             continue;
         }
-        add(serialization * microBatches, transferKey(boundary), "a faster link, or less to send");
-        add(latency * microBatches, linkKey(boundary.wanLink, "rtt_ms"), "a shorter round trip");
+        add(serialization * microBatches, [&] { return transferKey(boundary); }, "a faster link, or less to send");
+        add(latency * microBatches, [&] { return linkKey(boundary.wanLink, "rtt_ms"); }, "a shorter round trip");
     }
     for (const SyncAndStepTimes &syncAndStep : pipelines.syncAndStep) {
-        add(double(syncAndStep.reduce) + double(syncAndStep.gather), reductionKey(), "a faster link, or less to reduce");
-        add(double(syncAndStep.optimizer), m_work.plan->memory.optimizerOffload == OptimizerOffload::None ? "workload.model" : "memory.optimizer_offload", "a shorter optimizer step");
+        add(double(syncAndStep.reduce) + double(syncAndStep.gather), [&] { return reductionKey(); }, "a faster link, or less to reduce");
+        add(double(syncAndStep.optimizer), [&] { return m_work.plan->memory.optimizerOffload == OptimizerOffload::None ? "workload.model" : "memory.optimizer_offload"; }, "a shorter optimizer step");
     }
 }
 
@@ -99,7 +99,7 @@ void IterationLength::addLinks(const std::vector<WanLinkUse> &links)
         const double capacity = gbitsPerSecond(m_work.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps).value;
         for (const double bytes : use.bytes)
             if (bytes > 0)
-                add(ticksOf(Seconds{bytes / capacity}), linkKey(use.link, "capacity_gbps"), "a link of more capacity, or less to send");
+                add(ticksOf(Seconds{bytes / capacity}), [&] { return linkKey(use.link, "capacity_gbps"); }, "a link of more capacity, or less to send");
     }
 }
 
@@ -129,19 +129,19 @@ void IterationLength::addMoves(const IterationCosts &costs)
                 load += double(segment.load);
                 recompute += double(segment.recompute);
             }
-            add((store * slowdown(path.storeLinks) + load * slowdown(path.loadLinks) + recompute) * pipelines.program.shape.microBatches, "memory.activation_offload", "faster drives or host memory, or none");
+            add((store * slowdown(path.storeLinks) + load * slowdown(path.loadLinks) + recompute) * pipelines.program.shape.microBatches, [&] { return "memory.activation_offload"; }, "faster drives or host memory, or none");
         }
         for (const StepRows &step : pipelines.states.steps)
             for (const StepRow &row : step.rows)
                 for (const StepTask &task : row.tasks)
-                    add(double(task.duration) + double(std::max<Nanoseconds>(0, task.lag)), "memory.optimizer_offload", "faster drives or host memory, or none");
+                    add(double(task.duration) + double(std::max<Nanoseconds>(0, task.lag)), [&] { return "memory.optimizer_offload"; }, "faster drives or host memory, or none");
     }
 }
 
 void IterationLength::addRest(const Costs &costs)
 {
-    add(ticksOf(costs.hiddenExchange), reductionKey(), "a faster link, or less to exchange");
-    add(double(costs.iteration.overhead), "stack", "a shorter iteration_overhead_ms");
+    add(ticksOf(costs.hiddenExchange), [&] { return reductionKey(); }, "a faster link, or less to exchange");
+    add(double(costs.iteration.overhead), [&] { return "stack"; }, "a shorter iteration_overhead_ms");
 }
 
 Expected<void> IterationLength::check() const

@@ -23,7 +23,8 @@ public:
     [[nodiscard]] Expected<void> check() const;
 
 private:
-    void add(double ticks, const std::string &where, const char *right);
+    template <class Where>
+    void add(double ticks, Where where, const char *right);
     [[nodiscard]] std::string operationKey(const OpTimes &op) const;
     [[nodiscard]] std::string transferKey(const BoundaryTimes &boundary) const;
     [[nodiscard]] std::string reductionKey() const;

@@ -7,7 +7,7 @@
 #include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
 #include "core/placement/shard_exchange.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -132,7 +132,7 @@ void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
 
 LayerCompute computeOf(const LayerTimer &timer, ScheduleKind schedule, bool isRecomputed)
 {
-    return {timer.forward.total(), timer.inputGrad.total(), timer.weightGrad.total(), isRecomputed, endsWithWeightGrads(schedule)};
+    return {timer.forward.total(), timer.inputGrad.total(), timer.weightGrad.total(), isRecomputed, traitsOf(schedule).splitsBackward};
 }
 
 /// Weights come before forward and backward where they lie off the GPU, gradients leave after backward, while the
@@ -144,7 +144,7 @@ void addStateTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &w
     const bool sharesWeights = site.ranks.degrees.zeroStage >= 3;
     const LayerMoves moves = layerMoves(workload, site.states, sharesWeights ? sharded : elements.dense + elements.experts, sharded);
     cost.forward.offload += std::max(Seconds{}, moves.fetch - timer.forward.total());
-    if (endsWithWeightGrads(workload.plan->schedule)) {
+    if (traitsOf(workload.plan->schedule).splitsBackward) {
         cost.inputGrad.offload += std::max(Seconds{}, moves.fetch - timer.inputGrad.total());
         cost.weightGrad.offload += std::max(Seconds{}, moves.leave - timer.weightGrad.total());
     } else {

@@ -6,7 +6,6 @@
 #include "core/cost/wan_reduce.h"
 #include "core/placement/place.h"
 #include "core/placement/location_book.h"
-#include "core/schedule/chunks.h"
 
 #include <algorithm>
 #include <tuple>
@@ -89,7 +88,7 @@ void addExchanges(Placements &placements, const Workload &workload)
 {
     Workload scratch = workload;
     for (PlacedLayout &placed : placements.found) {
-        if (placed.layout.mode == PlacementMode::PipelineAcross && modelCopies(workload.plan->schedule) == 1)
+        if (placed.layout.mode == PlacementMode::PipelineAcross && workload.degrees.copies == 1)
             continue;
         scratch.layout = std::move(placed.layout);
         std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());

@@ -10,7 +10,7 @@
 #include "core/memory/in_flight_room.h"
 #include "core/placement/place.h"
 #include "core/placement/location_book.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <array>
@@ -38,27 +38,27 @@ std::vector<int> unlikePools(const std::vector<Pool> &pools)
 class Bounds {
 public:
     Bounds(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
-        : m_workload(workload), m_plan(*workload.plan), m_usdPerGb(usdPerGb), m_data(data), m_book(workload), m_times(searchRoom(workload, data))
+        : m_workload(workload), m_plan(*workload.plan), m_schedule(traitsOf(m_plan.schedule)), m_usdPerGb(usdPerGb), m_data(data), m_book(workload), m_times(searchRoom(workload, data))
     {
         m_workload.layout = {};
         m_workload.layout.data = data;
         m_workload.layout.chunks = splitLayers(workload.model, workload.degrees.pipeline, workload.degrees.chunks,
-                                               chunkPlacement(m_plan.schedule), m_plan.placement.layers);
+                                               m_schedule.placement, m_plan.placement.layers);
     }
 
     SearchTimes run()
     {
         const int total = totalMicroBatches(m_plan), chunks = m_workload.degrees.programChunks(), copies = m_workload.degrees.copies;
-        const ChunkPlacement placement = chunkPlacement(m_plan.schedule);
-        const bool isSliced = placement == ChunkPlacement::Slices;
+        const ChunkPlacement placement = m_schedule.placement;
+        const bool isSliced = m_schedule.isSliced();
         m_times.microBatches = (total + m_data - 1) / m_data;
         m_times.fewest = std::max(1, total / m_data);
         m_times.isTwoWay = placement == ChunkPlacement::Bidirectional;
         m_times.isChain = chunks == 1 && copies == 1;
         m_times.passes = isSliced || m_times.isTwoWay ? 1 : chunks;
         m_times.transfers = isSliced ? 1 : std::max(1, chunks / copies);
-        m_times.isListed = orderedBy(m_plan.schedule) == OrderedBy::Times;
-        m_times.waitsBetween = m_plan.schedule == ScheduleKind::GPipe;
+        m_times.isListed = m_schedule.orderedBy() == OrderedBy::Times;
+        m_times.waitsBetween = m_schedule.forwardsFirst && m_times.isChain;
         addInFlight();
         for (std::size_t d = 0; d < m_times.holds.size(); ++d) {
             addSite(int(d));
@@ -70,13 +70,12 @@ public:
 private:
     void addInFlight()
     {
-        if (m_plan.schedule != ScheduleKind::OneFOneB && m_plan.schedule != ScheduleKind::ZbH1)
+        if (!m_schedule.holdsStagesBehind)
             return;
-        const std::vector<int> none, &limits = m_plan.profile ? m_plan.profile->inFlight : none;
         for (int s = 0; s < m_times.stages; ++s) {
             int most = m_times.stages - s;
-            if (!limits.empty())
-                most = std::min(most, limits[limits.size() == 1 ? 0 : std::size_t(s)]);
+            if (!m_workload.source.inFlight.empty())
+                most = std::min(most, m_workload.source.inFlightAt(s));
             m_times.inFlight.push_back(most);
         }
     }
@@ -103,12 +102,12 @@ private:
     {
         m_workload.layout.classes = {PipelineClass{0, m_data, m_times.microBatches, std::vector<StageLocation>(stages.size(), location)}};
         StageCoster coster(m_workload);
-        const StageCoster::Parts parts = m_plan.profile ? StageCoster::Parts{} : coster.parts(m_workload.layout.classes.front(), 0);
+        const bool isMadeOfLayers = m_workload.source.hasLayers && !m_schedule.isSliced();
+        const StageCoster::Parts parts = isMadeOfLayers ? coster.parts(m_workload.layout.classes.front(), 0) : StageCoster::Parts{};
         const double usd = m_usdPerGb ? usdPerGpuHour(m_workload, location, 0) / 3600 * m_workload.degrees.gpusOfStage() * m_data : 0;
         for (int s = 0; s < int(stages.size()); ++s) {
-            const bool isSliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices;
-            const StageBound here = m_plan.profile || isSliced ? ofChunks(coster, s) : computed(parts, s);
-            const bool mayFit = m_plan.profile || roomForMicroBatches(m_workload, s, 1) > 0;
+            const StageBound here = isMadeOfLayers ? computed(parts, s) : ofChunks(coster, s);
+            const bool mayFit = !m_workload.source.hasMemory || roomForMicroBatches(m_workload, s, 1) > 0;
             StageBound &all = stages[std::size_t(s)];
             if (isFirst) {
                 all = here;
@@ -127,12 +126,12 @@ private:
         }
     }
 
-    /// Of a profile, or of slices of the tokens, which go through the stages one behind the other.
+    /// Of measured stages, or of slices of the tokens, which go through the stages one behind the other.
     [[nodiscard]] StageBound ofChunks(StageCoster &coster, int stage) const
     {
         const StageCosts costs = coster.stage(m_workload.layout.classes.front(), stage);
-        const bool isSliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices;
-        const std::size_t ofOne = isSliced ? 0 : costs.chunks.size() / std::size_t(modelCopies(m_plan.schedule));
+        const bool isSliced = m_schedule.isSliced();
+        const std::size_t ofOne = isSliced ? 0 : costs.chunks.size() / std::size_t(m_workload.degrees.copies);
         StageBound bound;
         for (std::size_t c = 0; c < costs.chunks.size(); ++c)
             add(bound, costs.chunks[c], c, ofOne, stage > 0 && stage + 1 < m_times.stages);   // which of them is last the placement says
@@ -143,7 +142,7 @@ private:
     [[nodiscard]] StageBound computed(const StageCoster::Parts &parts, int stage) const
     {
         const auto &chunks = m_workload.layout.chunks[std::size_t(stage)];
-        const std::size_t ofOne = chunks.size() / std::size_t(modelCopies(m_plan.schedule));
+        const std::size_t ofOne = chunks.size() / std::size_t(m_workload.degrees.copies);
         StageBound bound;
         for (std::size_t c = 0; c < chunks.size(); ++c) {
             const StageChunk &chunk = chunks[c];
@@ -161,8 +160,8 @@ private:
 
     void add(StageBound &bound, const ChunkCost &chunk, std::size_t number, std::size_t ofOne, bool recomputes) const
     {
-        const bool isPaired = pairsOperations(m_plan.schedule);
-        const bool isSplit = endsWithWeightGrads(m_plan.schedule);
+        const bool isPaired = m_schedule.pairs;
+        const bool isSplit = m_schedule.splitsBackward;
         const double forward = least(chunk.forward, isPaired), weight = least(chunk.weightGrad, isPaired);
         const double gradient = least(chunk.inputGrad, isPaired) + (isSplit ? 0 : weight) + (recomputes ? least(chunk.recompute, isPaired) : 0);
         if (number < ofOne) {
@@ -180,8 +179,8 @@ private:
     /// Each copy of the model does its share of the micro-batches.
     [[nodiscard]] StageBound finished(StageBound bound) const
     {
-        bound.busy /= modelCopies(m_plan.schedule);
-        bound.late /= modelCopies(m_plan.schedule);
+        bound.busy /= m_workload.degrees.copies;
+        bound.late /= m_workload.degrees.copies;
         return bound;
     }
 
@@ -195,9 +194,9 @@ private:
     void addHops(int d)
     {
         const Cluster &cluster = m_plan.cluster;
-        const double context = m_plan.profile ? 1 : m_workload.degrees.context, share = activationBits(m_plan).share();
+        const double context = m_workload.boundaryParts(), share = activationBits(m_plan).share();
         const double memberClasses = m_plan.wan.sharing == WanSharing::Temporal ? std::max(1, m_plan.wan.cell.value_or(m_data)) : 1;
-        const double sliced = chunkPlacement(m_plan.schedule) == ChunkPlacement::Slices ? 0 : 1;   // of the first slice nothing is known here
+        const double sliced = m_schedule.isSliced() ? 0 : 1;   // of the first slice nothing is known here
         const double together = double(totalMicroBatches(m_plan)) / m_times.fewest;
         for (HopBound &hop : m_times.hops[std::size_t(d)]) {
             const WanLink &link = cluster.wanLinks[std::size_t(hop.link)];
@@ -211,7 +210,7 @@ private:
                 hop.alone[backward] = sliced * alone / std::min<double>(memberClasses, m_data);
                 if (m_usdPerGb) {
                     const std::array<double, 2> &usd = (*m_usdPerGb)[std::size_t(hop.link)];
-                    const bool goesEitherWay = chunkPlacement(m_plan.schedule) != ChunkPlacement::Loop && !m_times.isChain;
+                    const bool goesEitherWay = !m_schedule.isLoop() && !m_times.isChain;
                     hop.usd += m_times.passes * totalMicroBatches(m_plan) * bytes / 1e9
                         * (goesEitherWay ? std::min(usd[0], usd[1]) : usd[std::size_t(backward ? 1 - way : way)]);
                 }
@@ -233,6 +232,7 @@ private:
 
     Workload m_workload;
     const Plan &m_plan;
+    const ScheduleTraits &m_schedule;
     const std::vector<std::array<double, 2>> *m_usdPerGb;
     int m_data;
     LocationBook m_book;

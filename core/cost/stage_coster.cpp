@@ -5,7 +5,7 @@
 #include "core/cost/token_slices.h"
 #include "core/ladder/states_off_gpu.h"
 #include "core/placement/shard_exchange.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -15,36 +15,28 @@ namespace trainyard {
 
 namespace {
 
-double profiled(const PerStage &values, int stage)
-{
-    if (values.empty())
-        return 0;
-    return values.size() == 1 ? values.front() : values[std::size_t(stage)];
-}
-
 /// One of `chunks` equal parts of a stage.
-ChunkCost profiledChunk(const Workload &workload, int stage, int chunks)
+ChunkCost measuredChunk(const Workload &workload, int stage, int chunks)
 {
-    const MeasuredStageTimes &profile = *workload.plan->profile;
-    const auto share = [&](double ms) { return milliseconds(ms / chunks); };
+    const MeasuredStage &measured = workload.source.measuredAt(stage);
     ChunkCost chunk;
-    chunk.forward.compute = share(profiled(profile.forwardMs, stage));
-    const Seconds backward = share(profiled(profile.backwardMs, stage));
-    chunk.weightGrad.compute = profile.weightGradMs.empty() ? backward / 2 : share(profiled(profile.weightGradMs, stage));
-    chunk.inputGrad.compute = backward - chunk.weightGrad.compute;
+    chunk.forward.compute = measured.forward / chunks;
+    chunk.inputGrad.compute = measured.inputGrad / chunks;
+    chunk.weightGrad.compute = measured.weightGrad / chunks;
     if (workload.plan->memory.recompute != Recompute::None)
-        chunk.recompute.compute = share(profiled(profile.recomputeMs, stage));
+        chunk.recompute.compute = measured.recompute / chunks;
     return chunk;
 }
 
-/// The user's measured times stand for everything; only WAN, schedule and the all-reduce asked for are modelled.
-StageCosts profiledStage(const Workload &workload, int stage, int chunks)
+/// Measured times stand for everything; only WAN, schedule and the all-reduce asked for, of which nothing hides, are modelled.
+StageCosts measuredStage(const Workload &workload, int stage, int chunks, const RankGroup &data)
 {
-    const int copies = modelCopies(workload.plan->schedule);   // the second one is the mirror stage's
+    const int ofOne = std::max(1, chunks / workload.degrees.copies);   // the second copy's are the mirror stage's
     StageCosts result;
     for (int c = 0; c < chunks; ++c)
-        result.chunks.push_back(profiledChunk(workload, c < chunks / copies ? stage : workload.degrees.mirrorOf(stage),
-                                              std::max(1, chunks / copies)));
+        result.chunks.push_back(measuredChunk(workload, c < ofOne ? stage : workload.degrees.mirrorOf(stage), ofOne));
+    if (const Bytes gradient = stageGradient(workload, stage); gradient.value > 0)
+        result.reduce = result.lastBucket = allReduceTime(gradient, data);
     return result;
 }
 
@@ -79,7 +71,7 @@ StageParameters chunkParameters(const Workload &workload, int stage, int chunk, 
 
 StageCoster::StageCoster(const Workload &workload) : m_work(workload)
 {
-    if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices && !workload.layout.classes.empty()) {
+    if (traitsOf(workload.plan->schedule).isSliced() && !workload.layout.classes.empty()) {
         RankSet alone = rankSet(workload, workload.layout.classes.front(), 0);
         alone.replicasHere = 1;
         m_slices = sliceLengths(workload, layerSite(workload, alone));
@@ -88,9 +80,10 @@ StageCoster::StageCoster(const Workload &workload) : m_work(workload)
 
 StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
 {
-    const Plan &plan = *m_work.plan;
     const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
-    StageCosts result = plan.profile ? profiledStage(m_work, stage, m_work.degrees.programChunks()) : computedStage(costs, stage);
+    if (!m_work.source.hasLayers)
+        return measuredStage(m_work, stage, m_work.degrees.programChunks(), costs.site.data);
+    StageCosts result = computedStage(costs, stage);
     addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }
@@ -115,7 +108,7 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
         if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.reduceDomain == ranks.reduceDomain && areAlike(m_work, known.site.ranks.at, ranks.at) && known.site.fabric == fabric)
             return known;
     SiteCosts costs{layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {}};
-    if (!m_work.plan->profile) {
+    if (m_work.source.hasLayers) {
         costs.dense = layerCost(m_work, costs.site, false);
         if (m_work.model.isMoe())
             costs.expert = layerCost(m_work, costs.site, true);
@@ -188,30 +181,28 @@ StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
 StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
 {
     const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
+    if (!m_work.source.hasLayers)
+        return measuredStage(m_work, stage, 1, costs.site.data);
     StageCosts result;
-    if (m_work.plan->profile) {
-        result.chunks = {profiledChunk(m_work, stage, 1)};
-    } else {
-        StageChunk whole;
-        RecomputedLayers wholeAgain;
-        const std::vector<RecomputedLayers> recomputed = recomputedLayers(m_work, stage);
-        const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
-        for (std::size_t c = 0; c < chunks.size() / std::size_t(modelCopies(m_work.plan->schedule)); ++c) {
-            const StageChunk &chunk = chunks[c];   // of one copy: a micro-batch goes through one
-            whole.layers += chunk.layers;
-            whole.expertLayers += chunk.expertLayers;
-            whole.hasEmbedding |= chunk.hasEmbedding;
-            whole.hasHead |= chunk.hasHead;
-            wholeAgain.dense += recomputed[c].dense;
-            wholeAgain.experts += recomputed[c].experts;
-        }
-        result.chunks.push_back(chunkCost(costs, whole, wholeAgain));
-        if (shardExchange(*m_work.plan, m_work.stack) == ShardExchange::InRuns) {
-            const Seconds work = workOfChunk(result.chunks.front(), double(chunks.size()));
-            for (std::size_t c = 0; c < chunks.size(); ++c)
-                addExchangesOfRuns(result.chunks.front(), m_work, shardTimes(costs.site, stage, int(c)), expectedRuns(*m_work.plan, pipelines.microBatches),
-                                   pipelines.microBatches, work, c == 0);
-        }
+    StageChunk whole;
+    RecomputedLayers wholeAgain;
+    const std::vector<RecomputedLayers> recomputed = recomputedLayers(m_work, stage);
+    const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
+    for (std::size_t c = 0; c < chunks.size() / std::size_t(m_work.degrees.copies); ++c) {
+        const StageChunk &chunk = chunks[c];   // of one copy: a micro-batch goes through one
+        whole.layers += chunk.layers;
+        whole.expertLayers += chunk.expertLayers;
+        whole.hasEmbedding |= chunk.hasEmbedding;
+        whole.hasHead |= chunk.hasHead;
+        wholeAgain.dense += recomputed[c].dense;
+        wholeAgain.experts += recomputed[c].experts;
+    }
+    result.chunks.push_back(chunkCost(costs, whole, wholeAgain));
+    if (shardExchange(*m_work.plan, m_work.stack) == ShardExchange::InRuns) {
+        const Seconds work = workOfChunk(result.chunks.front(), double(chunks.size()));
+        for (std::size_t c = 0; c < chunks.size(); ++c)
+            addExchangesOfRuns(result.chunks.front(), m_work, shardTimes(costs.site, stage, int(c)), expectedRuns(*m_work.plan, pipelines.microBatches),
+                               pipelines.microBatches, work, c == 0);
     }
     addSyncAndStep(result, costs, pipelines, stage);
     return result;
@@ -251,12 +242,6 @@ void StageCoster::addSyncAndStep(StageCosts &result, const SiteCosts &costs, con
 {
     const Plan &plan = *m_work.plan;
     const RankGroup &data = costs.site.data;
-    if (plan.profile) {
-        const Bytes gradient = megabytes(plan.profile->parametersMb) * modelCopies(plan.schedule);
-        if (gradient.value > 0)
-            result.reduce = result.lastBucket = allReduceTime(gradient, data);   // nothing of a profile hides
-        return;
-    }
     const StageParameters parameters = stageParameters(m_work, stage);
     const RankGroup &expertData = costs.site.expertData;
     const bool isSharded = m_work.degrees.zeroStage >= 1, isInLayers = communicatesInLayers(m_work, costs.site);
@@ -298,7 +283,7 @@ void StageCoster::addSyncAndStep(StageCosts &result, const SiteCosts &costs, con
 SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &stage)
 {
     Seconds forward, backward;
-    const bool isInRuns = !workload.plan->profile && shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
+    const bool isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
     for (const ChunkCost &chunk : stage.chunks) {
         const bool isLast = &chunk == stage.chunks.data();   // where runs exchange only its gradients and, from ZeRO-3 on, weights are left
         if (!isInRuns || isLast || workload.degrees.zeroStage < 3)
@@ -306,14 +291,13 @@ SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &st
         if (isInRuns && !isLast)
             continue;
         backward += chunk.weightGrad.total();
-        if (!endsWithWeightGrads(workload.plan->schedule))
+        if (!traitsOf(workload.plan->schedule).splitsBackward)
             backward += chunk.inputGrad.total() + chunk.recompute.total();
     }
     SyncAndStepTimes syncAndStep;
     syncAndStep.reduce = toNanoseconds(stage.reduce);
-    if (!workload.plan->profile)   // of which nothing hides
-        syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
-                                         * std::max(0.0, 1 - workload.stack.overlapSlowdown));
+    syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
+                                     * std::max(0.0, 1 - workload.stack.overlapSlowdown));
     syncAndStep.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap)) + stage.exchange);
     syncAndStep.optimizer = toNanoseconds(stage.optimizer);
     return syncAndStep;
@@ -325,7 +309,7 @@ Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBa
     const Seconds whole = stage.step.time + stage.lateWrites;
     if (!plan.memory.delayedUpdate)
         return whole;
-    const int copies = stage.chunks.size() > 1 ? modelCopies(plan.schedule) : 1;   // of which each micro-batch goes through one
+    const int copies = stage.chunks.size() > 1 ? workload.degrees.copies : 1;   // of which each micro-batch goes through one
     Seconds beside;
     for (const ChunkCost &chunk : stage.chunks)
         beside += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total()) * (double(microBatches) / copies);
@@ -335,9 +319,8 @@ Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBa
 
 Bytes stageGradient(const Workload &workload, int stage)
 {
-    const Plan &plan = *workload.plan;
-    if (plan.profile)
-        return megabytes(plan.profile->parametersMb) * modelCopies(plan.schedule);
+    if (!workload.source.hasLayers)
+        return workload.source.parameters * workload.degrees.copies;
     const Degrees &p = workload.degrees;
     const StageParameters parameters = stageParameters(workload, stage);
     return Bytes{workload.stack.gradientBytes * (parameters.dense * p.tensor + parameters.experts * p.expert * p.expertTensor)};

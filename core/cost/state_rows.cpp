@@ -2,6 +2,7 @@
 #include "core/cost/state_rows.h"
 
 #include "core/ladder/step_rows.h"
+#include "core/placement/stage_source.h"
 
 #include <algorithm>
 
@@ -87,14 +88,12 @@ StepRows behindGradients(StepRows step, Seconds lateWrites)
 
 void addStateRows(const Plan &plan, const std::vector<StageCosts> &stages, PipelineCosts &pipeline)
 {
-    if (plan.profile)
-        return;
     const auto moves = [](const ChunkCost &chunk) { return chunk.weightsIn.value > 0 || chunk.gradientsOut.value > 0; };
     if (std::ranges::any_of(stages, [&](const StageCosts &stage) { return std::ranges::any_of(stage.chunks, moves); }))
         for (const StageCosts &stage : stages)
             for (const ChunkCost &chunk : stage.chunks)
                 pipeline.states.moves.push_back(movesOf(chunk, pipeline.ops[pipeline.states.moves.size()]));
-    if (plan.memory.optimizerOffload == OptimizerOffload::None)
+    if (movedOffGpu(plan).optimizerOffload == OptimizerOffload::None)
         return;
     pipeline.states.runsBeside = plan.memory.delayedUpdate;
     for (int d = 0; d < int(stages.size()); ++d) {

@@ -2,7 +2,7 @@
 #include "core/cost/task_count.h"
 
 #include "core/offload/settings.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,7 +20,7 @@ bool movesStates(const MemoryStrategy &memory)
 /// model, each of which is stored and loaded.
 double tasksOf(const Plan &plan, const StageChunk &chunk, bool leaves)
 {
-    const int operations = (endsWithWeightGrads(plan.schedule) ? 3 : 2) + (plan.memory.recompute != Recompute::None), moves = movesStates(plan.memory) ? 3 : 0;
+    const int operations = (traitsOf(plan.schedule).splitsBackward ? 3 : 2) + (plan.memory.recompute != Recompute::None), moves = movesStates(plan.memory) ? 3 : 0;
     if (!leaves)
         return operations + moves;
     const int modules = 2 * chunk.layers + chunk.hasEmbedding + chunk.hasHead;
@@ -48,7 +48,7 @@ std::int64_t simulatedTasks(const Workload &workload)
             ofMicroBatch += tasksOf(plan, chunk, leaves) * slices;
     double tasks = 0;
     for (const PipelineClass &pipelines : workload.layout.classes)
-        tasks += (ofMicroBatch / modelCopies(plan.schedule) + crossings(pipelines, workload.degrees.programChunks())) * pipelines.microBatches;
+        tasks += (ofMicroBatch / workload.degrees.copies + crossings(pipelines, workload.degrees.programChunks())) * pipelines.microBatches;
     return std::int64_t(std::min(tasks, 9e18));
 }
 

@@ -2,7 +2,7 @@
 #include "core/cost/token_slices.h"
 
 #include "core/cost/attention.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,11 +28,11 @@ std::vector<int> sliceLengths(const Workload &workload, const LayerSite &site)
 {
     const Plan &plan = *workload.plan;
     const int slices = workload.degrees.slices, tokens = plan.workload.sequenceLength;
-    if (chunkPlacement(plan.schedule) != ChunkPlacement::Slices)
+    if (!traitsOf(plan.schedule).isSliced())
         return {tokens};
     // Of a layer's forward pass the part 1 - a grows with the tokens and the part a with their square.
     double a = 0;
-    if (!plan.profile) {
+    if (workload.source.hasLayers) {
         const Seconds whole = layerCost(workload, site, workload.model.isMoe()).forward.compute;
         const Seconds core = attentionForward(*site.gpu, plan.workload.precision, attentionShape(workload, tokens, tokens)) * (1 / attentionSpeed(workload, site));
         a = std::clamp(core / whole, 0.0, 1.0);

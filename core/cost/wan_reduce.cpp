@@ -60,7 +60,7 @@ private:
     {
         if (m_local)
             return 32;
-        return 8 * (m_plan.profile ? weightBytes(m_plan.workload.precision) : m_work.stack.gradientBytes);
+        return 8 * m_work.gradientBytes();
     }
     [[nodiscard]] double wireBits() const
     {
@@ -68,8 +68,7 @@ private:
     }
     [[nodiscard]] double elements(int stage) const
     {
-        const double bytesEach = m_plan.profile ? weightBytes(m_plan.workload.precision) : m_work.stack.gradientBytes;
-        return stageGradient(m_work, stage).value / bytesEach;
+        return stageGradient(m_work, stage).value / m_work.gradientBytes();
     }
     [[nodiscard]] Reduction reductionOf(int stage)
     {
@@ -182,7 +181,7 @@ private:
 
     [[nodiscard]] Seconds outerStep(const Reduction &reduction, int stage) const
     {
-        if (m_plan.profile)
+        if (!m_work.source.hasMemory)   // nor of what an update touches
             return {};
         const double own = m_work.degrees.zeroStage >= 1 ? ownElements(reduction, stage) : elements(stage) / m_work.degrees.tensor;
         return recodeTime(slowest(reduction), own, 8 * kOuterStepBytes, 0);

@@ -202,7 +202,7 @@ bool reducesFlat(const Workload &workload, const std::vector<ReplicaSite> &sites
     const Plan &plan = *workload.plan;
     if (plan.wan.allReduce != WanAllReduce::Flat || sites.size() < 2 || trainsLocally(workload))
         return false;
-    return plan.profile || sites.front().ranks <= 1 || shardExchange(plan, workload.stack) == ShardExchange::Once;
+    return sites.front().ranks <= 1 || shardExchange(plan, workload.stack) == ShardExchange::Once;
 }
 
 Seconds SiteRoute::latency() const

@@ -10,10 +10,10 @@ namespace trainyard {
 
 namespace {
 
-/// Of a node, at the same time: tensor groups or, under a profile, whose figures are those of a whole pipeline, pipelines.
+/// Of a node, at the same time: tensor groups or, where the figures are those of a whole pipeline, pipelines.
 double groupsThatShare(const Workload &workload, StageLocation location)
 {
-    return workload.plan->profile ? pipelinesPerNode(workload, location) : groupsPerNode(workload, location);
+    return workload.source.sendsWhole ? pipelinesPerNode(workload, location) : groupsPerNode(workload, location);
 }
 
 /// Pieces of a cell's transfer to or from the other nodes of the cell, each GPU of the tensor group over its own NIC.
@@ -52,14 +52,14 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
     const StageLocation from = pipelines.locations[std::size_t(fromStage)], to = pipelines.locations[std::size_t(toStage)];
     const Plan &plan = *workload.plan;
     BoundaryTimes times;
-    const double contextRanks = plan.profile ? 1 : workload.degrees.context;
+    const double parts = workload.boundaryParts();
     for (int backward = 0; backward < 2; ++backward)
-        times.bytes[backward] = workload.boundaryBytes(backward == 1) * crossing.tokens * contextRanks
+        times.bytes[backward] = workload.boundaryBytes(backward == 1) * crossing.tokens * parts
             * (from.datacenter == to.datacenter ? 1 : activationBits(plan).share());
     const Reach reach = reachBetween(workload, pipelines, fromStage, toStage);
     if (reach != Reach::Wan) {
-        if (plan.profile)
-            return times;   // a profile has no other cost than its own
+        if (workload.source.includesFabric)
+            return times;
         // The tensor group sends its slices side by side, each GPU over its own NIC (scatter-gather or sequence parallel).
         const double slice = workload.boundaryBytes(false) * crossing.tokens / workload.degrees.tensor;
         const Seconds whole = transferTime(Bytes{slice}, 1, reach == Reach::Node ? site.device : site.fabric);
@@ -76,10 +76,10 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
     for (int backward = 0; backward < 2; ++backward) {
         const int way = backward ? 1 - forward : forward;
         times.linkDirection[backward] = 2 * linkIndex + way;
-        times.rateCap[backward] = contextRanks * rate * pipelines.cellMembers;
+        times.rateCap[backward] = parts * rate * pipelines.cellMembers;
         times.serialization[backward] = toNanoseconds(Seconds{times.bytes[backward] / times.rateCap[backward]});
         times.latency[backward] = toNanoseconds(milliseconds(roundTripMs(link) / 2));
-        if (pipelines.cellMembers > 1 && !plan.profile) {
+        if (pipelines.cellMembers > 1 && !workload.source.includesFabric) {
             const double pieces = times.bytes[backward] * (pipelines.cellMembers - 1) / pipelines.cellMembers;
             times.scatter[backward] = piecesTime(workload, backward ? to : from, pieces, site.fabric);
             times.gather[backward] = piecesTime(workload, backward ? from : to, pieces, site.fabric);

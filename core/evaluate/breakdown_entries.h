@@ -10,14 +10,18 @@
 
 namespace trainyard {
 
+/// A part by its place in the breakdown.
+using BreakdownPart = double Breakdown::*;
+
 struct BreakdownEntry {
     const char *key;               // "data_parallel"
     const char *label;             // "data parallel"
     const char *metric;            // its name among the metrics: "breakdown_s.data_parallel"
     const char *meaning;           // one sentence
     std::string where;             // where the timeline has it: "inside spans of forward and backward"
-    double seconds = 0;
+    BreakdownPart part = nullptr;
     bool isInSpans = false;        // all of it or a part lies inside spans that bear another name
+    double seconds = 0;
 };
 
 /// In the order in which they are listed; they add up to the iteration. What is 0 is listed too.

@@ -3,6 +3,7 @@
 
 #include "core/base/words.h"
 #include "core/placement/degrees.h"
+#include "core/placement/stage_source.h"
 
 #include <algorithm>
 #include <cmath>
@@ -170,12 +171,12 @@ static void addReleases(TimeRange &range, std::vector<std::string> &notes, const
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue)
 {
     const ConfidenceData &data = catalogue.confidence;
-    const bool isProfiled = workload.plan->profile.has_value();
+    const bool isMeasured = !workload.source.hasLayers;
     const std::vector<EvidenceKey> keys = evidenceKeys(*workload.plan, workload.model, workload.layout, catalogue);
     ConfidenceLabel label = keys.empty() ? ConfidenceLabel::Extrapolated : ConfidenceLabel::Calibrated;
     for (const EvidenceKey &key : keys) {
         ConfidenceLabel own = labelOf(key, data.evidence);
-        if (own != ConfidenceLabel::Calibrated && !isProfiled && kernelEvidence(key, workload) == KernelEvidence::SpecSheet)
+        if (own != ConfidenceLabel::Calibrated && !isMeasured && kernelEvidence(key, workload) == KernelEvidence::SpecSheet)
             own = ConfidenceLabel::SpecSheet;
         label = std::max(label, own);
     }
@@ -183,12 +184,12 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
     const bool isAcross = !keys.empty() && keys.back().reach == Reach::Wan;
     if (isAcross)
         notes.emplace_back("no published run crosses datacenters");
-    if (isProfiled)
+    if (isMeasured)
         notes.emplace_back("stage times are taken as the plan gives them");
-    if (isAcross || isProfiled || changesFittedFigure(workload.plan->stack))
+    if (isAcross || isMeasured || changesFittedFigure(workload.plan->stack))
         label = std::max(label, ConfidenceLabel::SameFamily);
     TimeRange range = keys.empty() ? TimeRange{} : rangeOf(data, label, keys.front());
-    if (!isProfiled)
+    if (!isMeasured)
         addReleases(range, notes, workload);
     Confidence &confidence = metrics.confidence;
     confidence.label = toString(label);
@@ -203,7 +204,7 @@ int evidenceRows(const Evaluation &evaluation, const Catalogue &catalogue)
 {
     const std::string &label = evaluation.metrics.confidence.label;
     const bool isCalibrated = label == toString(ConfidenceLabel::Calibrated);
-    if (!evaluation.plan || evaluation.plan->profile || (!isCalibrated && label != toString(ConfidenceLabel::SameFamily)))
+    if (!evaluation.plan || !stageFacts(*evaluation.plan).hasLayers || (!isCalibrated && label != toString(ConfidenceLabel::SameFamily)))
         return 0;
     const std::vector<EvidenceKey> keys = evidenceKeys(*evaluation.plan, evaluation.model, evaluation.layout, catalogue);
     int rows = 0;

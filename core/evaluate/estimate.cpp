@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/estimate.h"
 
+#include "core/cost/placements.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan_reduce.h"
 #include "core/cost/wan_traffic.h"
+#include "core/evaluate/feasibility.h"
 #include "core/memory/in_flight_room.h"
-#include "core/schedule/chunks.h"
+#include "core/memory/stage_memory.h"
+#include "core/placement/location_book.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>
@@ -26,24 +30,23 @@ double sharedSerialization(const Workload &workload, const BoundaryTimes &b, dou
     return std::max(serialization, workload.layout.data * (b.bytes[0] + b.bytes[1]) / 2 / capacity);
 }
 
-/// Micro-batches that a stage may hold at once: the profile's word, else the schedule's habit, else what memory has room for.
+/// Micro-batches that a stage may hold at once: the measurements' word, else the schedule's habit, else what memory has room for.
 std::vector<double> inFlightOf(const Workload &workload, int stages)
 {
-    const Plan &plan = *workload.plan;
+    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
+    const StageSource &source = workload.source;
     std::vector<double> most;
-    if (plan.schedule == ScheduleKind::Atlas && !plan.profile) {
+    if (schedule.room == RoomUse::RunTime && source.hasMemory) {
         for (const int room : inFlightRoom(workload, kWorkConservingShare).microBatches)
             most.push_back(std::max(1, room));
         return most;
     }
-    const std::vector<int> *measured = plan.profile && !plan.profile->inFlight.empty() ? &plan.profile->inFlight : nullptr;
-    const bool isWorkConserving = plan.schedule == ScheduleKind::Atlas || plan.schedule == ScheduleKind::Varuna;
-    if (!measured && isWorkConserving)
+    if (source.inFlight.empty() && schedule.decidesAtRunTime())
         return most;
     for (int i = 0; i < stages; ++i) {
-        double here = isWorkConserving ? double(std::numeric_limits<int>::max()) : stages - i;
-        if (measured)
-            here = std::min(here, double(measured->size() == 1 ? measured->front() : (*measured)[std::size_t(i)]));
+        double here = schedule.decidesAtRunTime() ? double(std::numeric_limits<int>::max()) : stages - i;
+        if (!source.inFlight.empty())
+            here = std::min(here, double(source.inFlightAt(i)));
         most.push_back(here);
     }
     return most;
@@ -60,7 +63,7 @@ Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCos
     pipeline.chunks = workload.degrees.programChunks();
     pipeline.cell = pipelines.cellMembers;
     pipeline.inFlight = inFlightOf(workload, count);
-    pipeline.recomputesLastStage = workload.stack.recomputesLastStage && workload.plan->schedule != ScheduleKind::Atlas;
+    pipeline.recomputesLastStage = workload.stack.recomputesLastStage && !traitsOf(workload.plan->schedule).recomputesApart();
     pipeline.stages.reserve(std::size_t(count));
     for (int stage = 0; stage < count; ++stage) {
         StageCosts costs = coster.wholeStage(pipelines, stage);
@@ -86,15 +89,8 @@ Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCos
 
 FormTime formOf(const Workload &workload, const FormPipeline &pipeline)
 {
-    switch (workload.plan->schedule) {
-    case ScheduleKind::GPipe:
-        return gpipeTime(pipeline);
-    case ScheduleKind::Atlas:
-    case ScheduleKind::Varuna:
-        return cellTime(pipeline);
-    default:
-        return pipeline.chunks > 1 ? interleavedTime(pipeline) : inFlightLimitedTime(pipeline);
-    }
+    const auto own = traitsOf(workload.plan->schedule).form;
+    return own ? own(pipeline) : pipeline.chunks > 1 ? interleavedTime(pipeline) : inFlightLimitedTime(pipeline);
 }
 
 } // namespace
@@ -118,10 +114,28 @@ Estimate estimate(const Workload &workload)
         if (const Seconds iteration{form.seconds + made.syncAndStep}; iteration > result.iteration)
             result = {iteration, form.bound};
     }
-    if (!workload.plan->profile)
-        result.iteration += milliseconds(workload.stack.iterationOverheadMs * slowestHost(workload));
+    result.iteration += iterationOverhead(workload);
     result.iteration = std::max(result.iteration, hiddenExchange(across, workload.plan->wan));
     return result;
+}
+
+Evaluation placedEstimate(Workload &workload)
+{
+    Evaluation evaluation = begun(workload);
+    Placements open = placements(workload, 1);
+    if (open.found.empty()) {
+        evaluation.feasibility.isPlaced = false;
+        evaluation.layout = std::move(open.unplaced);
+        return evaluation;
+    }
+    workload.layout = std::move(open.found.front().layout);
+    if (hasRunnableShape(workload))
+        evaluation.metrics.iterationTime = estimate(workload).iteration.value;
+    setJudged(evaluation, judge(workload, boundedStageMemory(workload)));
+    evaluation.metrics.gpusTotal = workload.layout.gpusTotal;
+    evaluation.metrics.gpusUsed = workload.layout.gpusUsed;
+    evaluation.layout = workload.layout;
+    return evaluation;
 }
 
 } // namespace trainyard

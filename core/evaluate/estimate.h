@@ -6,7 +6,8 @@
 // those that only shorten the bubble (zb-*, dualpipe, dualpipev), for the rest a screening value and no bound.
 
 #include "core/base/units.h"
-#include "core/evaluate/closed_forms.h"
+#include "core/evaluate/evaluation.h"
+#include "core/schedule/closed_forms.h"
 #include "core/placement/resolve.h"
 
 namespace trainyard {
@@ -18,5 +19,8 @@ struct Estimate {
 
 /// `workload` needs a layout with data > 0, with its DP-cells formed (cost/cells.h) where the plan shares the WAN in turns.
 [[nodiscard]] Estimate estimate(const Workload &workload);
+
+/// Places the workload by the least bound, and adds the most memory that its schedule may take and the verdict: Depth::Estimate of run().
+[[nodiscard]] Evaluation placedEstimate(Workload &workload);
 
 } // namespace trainyard

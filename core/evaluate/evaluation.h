@@ -58,6 +58,8 @@ struct MemoryMetrics {
     int fullestStage = 0;
     bool fits = true;
     std::vector<StageMemory> perStage;
+    std::int64_t host = 0;         // main memory of the node that has the largest share of it taken
+    std::int64_t hostCapacity = 0; // 0 where no pool that keeps anything there states one
 };
 
 /// What keeps a transfer between datacenters from going faster.
@@ -128,11 +130,28 @@ struct Fix {
     PlanPtr plan;                  // the plan with the fix applied
 };
 
+/// Problems whose fixes have to be looked for, by placing or simulating plans that might be one (core/advice/fixes.h). Of all others
+/// the problem says itself what would do.
+enum class FixSearchKind : std::uint8_t { None, GpuMemory, HostMemory, TensorGroups, Experts, Stages, Placement, Schedule, IdleGpus };
+
 struct Problem {
     Severity severity = Severity::Warning;
     std::string text;              // one sentence
     std::string where;             // dotted key of the plan it is about, may be empty
     std::vector<Fix> fixes;        // nearest first
+    FixSearchKind toFind = FixSearchKind::None;
+};
+
+/// Whether the plan can run, judged once: a plan is feasible where nothing is false.
+struct Feasibility {
+    bool isModelled = true;        // false: nothing but jobs
+    bool isPlaced = true;          // its stages have locations and layers, and its schedule can be built
+    bool isShaped = true;          // every replica has micro-batches, experts divide their ranks inside one datacenter
+    bool isSharded = true;         // the stack does what is asked of ZeRO
+    bool fitsGpus = true, fitsHosts = true, hasDrives = true;
+
+    [[nodiscard]] bool all() const { return isModelled && isPlaced && isShaped && isSharded && fitsGpus && fitsHosts && hasDrives; }
+    bool operator==(const Feasibility &) const = default;
 };
 
 struct Confidence {
@@ -166,6 +185,7 @@ struct Evaluation {
     Layout layout;
     Timeline timeline;
     Metrics metrics;
+    Feasibility feasibility;
     std::vector<Problem> problems;
     /// Memory of one GPU of a stage over time: the static part plus activation bytes at each change.
     using MemoryStep = trainyard::MemoryStep;
@@ -173,7 +193,7 @@ struct Evaluation {
     std::vector<std::vector<MemoryStep>> memoryCurvesKept;   // as if every activation stayed; empty where they do
     std::vector<std::vector<OffloadedStep>> offloadedSteps;   // [class][stage], of one GPU; empty where the optimizer's states stay on it
 
-    [[nodiscard]] bool feasible() const;
+    [[nodiscard]] bool feasible() const { return feasibility.all(); }
 };
 
 /// The link with the largest usableUtilization; nullptr where no link carries anything.

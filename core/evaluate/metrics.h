@@ -5,6 +5,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/cost/iteration_costs.h"
 #include "core/evaluate/evaluation.h"
+#include "core/memory/off_gpu.h"
 #include "core/memory/stage_memory.h"
 
 namespace trainyard {
@@ -13,7 +14,7 @@ namespace trainyard {
 void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const Timeline &timeline);
 /// Bytes, use and binding limit of each WAN link; part of the time metrics.
 void addWanMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const Timeline &timeline);
-void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages);
+void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages, const std::vector<HostMemory> &nodes);
 /// What leaves the GPU, and what that asks of the drives; needs the time metrics. Nothing where activations stay.
 void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const LiveMemory &live);
 /// Rental, egress, energy and carbon; needs the time metrics.

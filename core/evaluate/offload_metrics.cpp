@@ -82,10 +82,10 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
 {
     static const std::vector<std::vector<LiveOverTime>> kNothing;
     const auto &offloaded = memoryOfOps.leaves ? memoryOfOps.of : kNothing;
-    const MemoryStrategy &memory = workload.plan->memory;
+    const MemoryStrategy &memory = movedOffGpu(*workload.plan);
     const bool usesDrives = (memory.activationOffload == ActivationOffload::Ssd && !offloaded.empty()) || memory.optimizerOffload == OptimizerOffload::Ssd
         || memory.parameterOffload == ParameterOffload::Ssd;
-    if ((offloaded.empty() && !usesDrives) || workload.plan->profile || !metrics.iterationTime)
+    if ((offloaded.empty() && !usesDrives) || !metrics.iterationTime)
         return;
     OffloadMetrics result;
     double highest = 0;

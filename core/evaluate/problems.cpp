@@ -4,7 +4,7 @@
 #include "core/base/words.h"
 #include "core/cost/stage_coster.h"
 #include "core/evaluate/fix_of.h"
-#include "core/evaluate/idle_problems_internal.h"
+#include "core/evaluate/idle_gpus.h"
 #include "core/evaluate/memory_problems_internal.h"
 #include "core/evaluate/offload_problems.h"
 #include "core/evaluate/shape_notes.h"
@@ -13,9 +13,10 @@
 #include "core/placement/location_book.h"
 #include "core/placement/ranks.h"
 #include "core/placement/shard_exchange.h"
+#include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
 #include "core/prefill/bubble_fill.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,16 +26,6 @@ namespace trainyard {
 
 namespace {
 
-void keepFeasible(std::vector<Fix> &fixes, Footprints &footprints, std::size_t most)
-{
-    std::vector<Fix> kept;
-    for (Fix &fix : fixes) {
-        if (kept.size() < most && footprints.of(fix.plan).fits)
-            kept.push_back(std::move(fix));
-    }
-    fixes = std::move(kept);
-}
-
 /// A format that a chip has no units for is computed in a wider one.
 void addStandIns(std::vector<Problem> &problems, const Workload &workload)
 {
@@ -43,7 +34,7 @@ void addStandIns(std::vector<Problem> &problems, const Workload &workload)
     for (const GpuRun &run : workload.layout.runs) {
         const GpuSpec &gpu = workload.gpu({run.datacenter, run.pool});
         const Precision used = gpu.computePrecision(asked);
-        if (used == asked || workload.plan->profile || std::ranges::find(named, &gpu) != named.end())
+        if (used == asked || std::ranges::find(named, &gpu) != named.end())
             continue;
         named.push_back(&gpu);
         problems.push_back({Severity::Note, (gpu.name.empty() ? gpu.id : gpu.name) + " has no " + toString(asked) + " units: the numbers are for "
@@ -134,21 +125,17 @@ void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, con
 }
 
 /// Tensor groups that are apart: what shows of their collectives.
-void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload, FixSearch &search)
+void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
     const Levels levels = tensorLevels(workload);
     const Metrics &metrics = evaluation.metrics;
-    if (levels.together >= levels.ranks || workload.plan->profile || !metrics.breakdown)
+    if (levels.together >= levels.ranks || workload.source.includesFabric || !metrics.breakdown)
         return;
     const auto share = std::llround(100 * metrics.breakdown->tensorParallel / *metrics.iterationTime);
     Problem problem{Severity::Warning,
                     "Tensor groups of " + std::to_string(levels.ranks) + " GPUs span nodes of " + std::to_string(levels.together)
                         + ": their collectives cross the fabric and show for " + std::to_string(share) + " % of the iteration",
-                    "parallelism.tensor", {}};
-    if (search.offersFixes()) {
-        problem.fixes.push_back(fixOf(*workload.plan, "Tensor parallel " + std::to_string(levels.together), [&](Plan &p) { p.parallelism.tensor = levels.together; }));
-        keepFeasible(problem.fixes, search.footprints(), 1);
-    }
+                    "parallelism.tensor", {}, FixSearchKind::TensorGroups};
     problems.push_back(std::move(problem));
 }
 
@@ -157,7 +144,7 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
 {
     const Plan &plan = *evaluation.plan;
     const Degrees p = degreesOf(plan);
-    if (plan.profile || p.pipeline == 1 || p.zeroStage < 2)
+    if (p.pipeline == 1 || p.zeroStage < 2)
         return;
     const std::string name = stack.name.empty() ? stack.id : stack.name, zero = "ZeRO-" + std::to_string(p.zeroStage);
     const Fix lower = fixOf(plan, "ZeRO-1", [](Plan &next) { next.parallelism.zeroStage = 1; });
@@ -170,28 +157,21 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
     if (shardExchange(plan, stack) == ShardExchange::Once && !refusesSharding(plan, stack))
         problems.push_back({Severity::Note,
                             std::string(p.zeroStage >= 3 ? "Gathered weights and gradients stay" : "Gradients stay") + " whole in this pipeline until the end of the iteration, also under "
-                                + zero + ". Three chunks per stage or more, interleaved, exchange them as they go",
+                                + zero + ". Three chunks per stage or more, " + toString(scheduleForChunks(kPlainSchedule, 3)) + ", exchange them as they go",
                             "parallelism.virtual_pipeline", {}});
 }
 
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
-    const ScheduleKind kind = evaluation.plan->schedule;
-    const bool isOwn = kind == ScheduleKind::Hanayo || kind == ScheduleKind::Chimera;
-    if (!isOwn || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
+    const std::string beyond = traitsOf(evaluation.plan->schedule).beyondOneRound;
+    if (beyond.empty() || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
         return;
-    problems.push_back({Severity::Note,
-                        kind == ScheduleKind::Hanayo
-                            ? "Beyond as many micro-batches as stages the order of hanayo is Trainyard's own: each further round waits for what its "
-                              "backwards take longer than its forwards, so that micro-batches beyond the first round shorten the bubble less than under 1f1b, or not at all"
-                            : "Beyond as many micro-batches as stages chimera doubles its forwards where each stage has room for as many micro-batches "
-                              "as there are stages; else each further round waits for what its backwards take longer than its forwards",
-                        "schedule", {}});
+    problems.push_back({Severity::Note, "Beyond as many micro-batches as stages " + beyond, "schedule", {}});
 }
 
 /// Replicas in several datacenters whose experts are dealt over ranks of two of them.
-void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, FixSearch &search)
+void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload)
 {
     const auto across = expertsAcross(workload);
     if (!across)
@@ -205,13 +185,7 @@ void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload, 
                     "Groups of " + std::to_string(p.expert * p.expertTensor) + " ranks that share the experts span " + datacenters[std::size_t(across->from)].label()
                         + " and " + datacenters[std::size_t(across->to)].label() + ": experts across a WAN are not modelled. A pipeline across datacenters (placement.mode)"
                         + (canShrink ? ", or experts over " + counted(expert, "rank") + ", would do" : " would do"),
-                    "parallelism.expert", {}};
-    if (search.offersFixes()) {
-        if (canShrink)
-            problem.fixes.push_back(fixOf(plan, "Expert parallel " + std::to_string(expert), [expert](Plan &fixed) { fixed.parallelism.expert = expert; }));
-        problem.fixes.push_back(fixOf(plan, "A pipeline across the datacenters", [](Plan &fixed) { fixed.placement.mode = PlacementMode::PipelineAcross; }));
-        keepFeasible(problem.fixes, search.footprints(), 2);
-    }
+                    "parallelism.expert", {}, FixSearchKind::Experts};
     problems.push_back(std::move(problem));
 }
 
@@ -236,136 +210,55 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
     }
 }
 
-/// The largest numbers of stages that have a layer each.
-std::vector<Fix> fewerStages(const Plan &plan, const ModelSpec &model)
-{
-    std::vector<Fix> fixes;
-    const Degrees now = degreesOf(plan);
-    for (int stages = std::min(now.pipeline, model.layers / now.chunks); stages >= 1; --stages) {
-        if (model.layers % (stages * now.chunks) == 0)
-            fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
-                p.parallelism.pipeline = stages;
-                p.placement.stages.clear();      // pins count stages
-                p.placement.layers.clear();
-                if (stages == 1)
-                    p.parallelism.virtualPipeline = 1;
-            }));
-    }
-    return fixes;
-}
-
 } // namespace
 
-Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model, FixSearch &search)
+Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model)
 {
     const int chunks = degreesOf(plan).chunks, stages = degreesOf(plan).pipeline;
     std::string asked = counted(stages, "stage");
     if (chunks > 1)
         asked += " of " + std::to_string(chunks) + " chunks";
-    Problem problem{Severity::Blocking, asked + " for " + std::to_string(model.layers) + " layers: each needs a layer at least", "parallelism.pipeline", {}};
-    if (!search.offersFixes())
-        return problem;
-    if (chunks > 1)
-        problem.fixes.push_back(fixOf(plan, "One chunk per stage", [](Plan &p) {
-            p.parallelism.virtualPipeline = 1;
-            p.schedule = ScheduleKind::OneFOneB;
-        }));
-    std::ranges::move(fewerStages(plan, model), std::back_inserter(problem.fixes));
-    keepFeasible(problem.fixes, search.footprints(), 2);
-    problem.text += search.whatWasLeftOut();
-    return problem;
+    return {Severity::Blocking, asked + " for " + std::to_string(model.layers) + " layers: each needs a layer at least", "parallelism.pipeline", {}, FixSearchKind::Stages};
 }
 
-std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue, FixSearch &search)
+std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
 {
     std::vector<Problem> problems;
-    addMemoryProblems(problems, evaluation, workload, search);
+    addMemoryProblems(problems, evaluation, workload);
     addShapeProblems(problems, evaluation, workload);
-    addExpertsAcross(problems, workload, search);
+    addExpertsAcross(problems, workload);
     addBubble(problems, evaluation, workload);
-    addTensorGroupsApart(problems, evaluation, workload, search);
+    addTensorGroupsApart(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
-    addSharding(problems, evaluation, workload.stack);
-    addShapeNotes(problems, workload);
-    addStandIns(problems, workload);
+    if (workload.source.hasLayers) {
+        addSharding(problems, evaluation, workload.stack);
+        addShapeNotes(problems, workload);
+        addStandIns(problems, workload);
+    }
     addCells(problems, evaluation);
     addOffloadProblems(problems, evaluation, workload);
     addStateProblems(problems, workload);
     addNotModelled(problems, *evaluation.plan);
     addWanNotes(problems, evaluation, workload);
     std::ranges::move(bubbleFillProblems(evaluation, workload, catalogue), std::back_inserter(problems));
-    addIdleProblems(problems, evaluation, workload, catalogue, search);
+    addIdleProblems(problems, evaluation);
     std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
     return problems;
 }
 
-Problem unplacedProblem(const Workload &workload, const Layout &layout, FixSearch &search)
+Problem unplacedProblem(const Plan &plan, const Layout &layout)
 {
-    const Plan &plan = *workload.plan;
     std::string text = layout.unplaced;
     if (!text.empty())
         text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
-    Problem problem{Severity::Blocking, std::move(text), plan.placement.stages.empty() ? "parallelism" : "placement.stages", {}};
-    if (!search.offersFixes())
-        return problem;
-    std::vector<Fix> fixes;
-    if (!plan.placement.stages.empty())
-        fixes.push_back(fixOf(plan, "Place the stages anew", [](Plan &p) { p.placement = {}; }));
-    if (workload.degrees.data)
-        fixes.push_back(fixOf(plan, "Data parallel auto", [](Plan &p) { p.parallelism.data.reset(); }));
-    if (workload.degrees.data && !plan.placement.stages.empty())
-        fixes.push_back(fixOf(plan, "Place anew, data parallel auto", [](Plan &p) {
-            p.placement = {};
-            p.parallelism.data.reset();
-        }));
-    for (int stages = workload.degrees.pipeline - 1; stages >= 1 && plan.placement.stages.empty(); --stages) {
-        if (workload.model.layers % stages != 0 || plan.profile)
-            continue;
-        fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
-            p.parallelism.pipeline = stages;
-            p.parallelism.data.reset();
-        }));
-    }
-    for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d) {   // what no link joins cannot help the others
-        const auto ends = [&](const WanLink &link) { return std::ranges::find(link.between, plan.cluster.datacenters[std::size_t(d)].id) != link.between.end(); };
-        if (plan.cluster.datacenters.size() < 2 || std::ranges::any_of(plan.cluster.wanLinks, ends))
-            continue;
-        if (auto link = linkFix(plan, d, layout, search.footprints().catalogue()))
-            fixes.insert(fixes.begin(), std::move(*link));
-    }
-    for (int tensor = workload.degrees.tensor / 2; tensor >= 1; tensor /= 2)
-        fixes.push_back(fixOf(plan, "Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; }));
-    keepFeasible(fixes, search.footprints(), 3);
-    problem.text += search.whatWasLeftOut();
-    problem.fixes = std::move(fixes);
-    return problem;
+    return {Severity::Blocking, std::move(text), plan.placement.stages.empty() ? "parallelism" : "placement.stages", {}, FixSearchKind::Placement};
 }
 
-Problem scheduleProblem(const Workload &workload, const Error &error, FixSearch &search)
+Problem scheduleProblem(const Error &error)
 {
-    const Plan &plan = *workload.plan;
     const std::string subject = error.where.substr(error.where.rfind('.') + 1);   // what the fault's sentence is about
-    Problem problem{Severity::Blocking, "The schedule cannot be built: " + subject + (subject.empty() ? "" : " ") + error.what + (error.right.empty() ? "" : "; " + error.right + " would do"),
-                    error.where.empty() ? "schedule" : error.where, {}};
-    if (!search.offersFixes())
-        return problem;
-    std::vector<Fix> fixes;
-    const int total = totalMicroBatches(plan), stages = workload.degrees.pipeline;
-    for (int data = workload.layout.data; data >= 1; --data) {
-        if (total % data == 0 && total / data % stages == 0) {
-            fixes.push_back(fixOf(plan, std::to_string(data) + " replicas", [data](Plan &p) { p.parallelism.data = data; }));
-            break;
-        }
-    }
-    const bool isPlain = plan.schedule == ScheduleKind::OneFOneB;
-    fixes.push_back(fixOf(plan, isPlain ? "One chunk per stage" : "Schedule 1F1B", [](Plan &p) {
-        p.schedule = ScheduleKind::OneFOneB;
-        p.parallelism.virtualPipeline = 1;
-    }));
-    keepFeasible(fixes, search.footprints(), 2);
-    problem.text += search.whatWasLeftOut();
-    problem.fixes = std::move(fixes);
-    return problem;
+    return {Severity::Blocking, "The schedule cannot be built: " + subject + (subject.empty() ? "" : " ") + error.what + (error.right.empty() ? "" : "; " + error.right + " would do"),
+            error.where.empty() ? "schedule" : error.where, {}, FixSearchKind::Schedule};
 }
 
 } // namespace trainyard

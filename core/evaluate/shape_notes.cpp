@@ -24,7 +24,7 @@ std::string nextOnGrid(const GpuSpec &gpu, Precision precision, double elements)
 void addShapeNotes(std::vector<Problem> &problems, const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    if (plan.profile || workload.layout.runs.empty())
+    if (workload.layout.runs.empty())
         return;
     const ModelSpec &model = workload.model;
     const GpuSpec &gpu = workload.gpu({workload.layout.runs.front().datacenter, workload.layout.runs.front().pool});

@@ -32,8 +32,8 @@ void addMissingDrives(std::vector<Problem> &problems, const Workload &workload)
 
 void addStateProblems(std::vector<Problem> &problems, const Workload &workload)
 {
-    const MemoryStrategy &memory = workload.plan->memory;
-    if (workload.plan->profile || (memory.optimizerOffload == OptimizerOffload::None && memory.parameterOffload == ParameterOffload::None))
+    const MemoryStrategy &memory = movedOffGpu(*workload.plan);
+    if (memory.optimizerOffload == OptimizerOffload::None && memory.parameterOffload == ParameterOffload::None)
         return;
     addMissingDrives(problems, workload);
     if (memory.delayedUpdate && memory.optimizerOffload != OptimizerOffload::None)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/metrics.h"
 
+#include "core/evaluate/breakdown_pieces.h"
 #include "core/ladder/recompute.h"
-#include "core/timeline/analysis.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -16,17 +16,16 @@ namespace {
 /// `count`: one of each class, all 0 before and after.
 ExposedSeconds insideOperations(const Timeline &timeline, const Track &track, std::vector<std::uint32_t> &count)
 {
-    std::uint32_t first = kNoSpan, last = 0;   // the classes of one stage lie side by side
-    for (std::uint32_t span = track.first; span < track.last; ++span) {
-        const std::uint32_t c = timeline.taskClass[span];
-        ++count[c];
-        first = std::min(first, c);
-        last = std::max(last, c);
-    }
+    std::uint32_t *const times = count.data();
+    const std::uint32_t *const taskClass = timeline.taskClass.data();
+    std::vector<std::uint32_t> seen;
+    for (std::uint32_t span = track.first; span < track.last; ++span)
+        if (times[taskClass[span]]++ == 0)
+            seen.push_back(taskClass[span]);
+    std::ranges::sort(seen);
     ExposedSeconds sum;
-    for (std::uint32_t c = first; c <= last; ++c)
-        if (const std::uint32_t times = std::exchange(count[c], 0); times > 0)
-            sum += timeline.classes[c].exposed * times;
+    for (const std::uint32_t c : seen)
+        sum += timeline.classes[c].exposed * std::exchange(times[c], 0);
     return sum;
 }
 
@@ -52,45 +51,18 @@ std::vector<StageSeconds> secondsOfStages(const Timeline &timeline)
         const ExposedSeconds inside = insideOperations(timeline, track, count);
         StageSeconds stage{track.pipelineClass, {}};
         Breakdown &b = stage.spent;
-        b.tensorParallel = inside.tensor;
-        b.contextParallel = inside.context;
-        b.expertParallel = inside.expert;
-        b.compute = toSeconds(time.compute).value - inside.total();
-        b.bubble = toSeconds(time.bubble).value;
-        b.wan = toSeconds(time.wan).value;
-        b.pipeline = toSeconds(time.pipeline).value;
+        for (const UsePart &of : kUseParts)
+            b.*of.part = toSeconds(time.*of.time).value;
+        for (const InsidePart &of : kInsideParts)
+            b.*of.part += inside.*of.seconds;
+        b.compute -= inside.total();
         b.dataParallelInSpans = inside.data;
-        b.dataParallel = toSeconds(time.reduce).value + inside.data;
         b.offloadStallInSpans = inside.copies;
-        b.offloadStall = toSeconds(time.offload).value + inside.copies;
-        b.optimizer = toSeconds(time.optimizer).value;
-        b.overhead = toSeconds(time.overhead).value;
         stage.stage = track.stage;
         stage.computeShare = time.compute > 0 ? b.compute / toSeconds(time.compute).value : 1;
         stages.push_back(stage);
     }
     return stages;
-}
-
-/// The class whose last backward ends last: the one that the others wait for.
-int slowestClass(const Timeline &timeline)
-{
-    int slowest = 0;
-    Nanoseconds latest = -1;
-    for (const Track &track : timeline.tracks) {
-        if (track.stream != Stream::Compute)
-            continue;
-        for (std::uint32_t span = track.last; span-- > track.first;) {
-            if (!isTrainingCompute(timeline.kind[span]))
-                continue;
-            if (timeline.end[span] > latest) {
-                latest = timeline.end[span];
-                slowest = track.pipelineClass;
-            }
-            break;
-        }
-    }
-    return slowest;
 }
 
 Breakdown meanOf(const std::vector<StageSeconds> &stages, int pipelineClass)
@@ -141,7 +113,7 @@ double recomputedByPolicy(const Workload &workload, const Costs &costs, double s
         for (const StageOffload &stage : costs.offload[c])
             recompute += ofClass * stage.fates.forwards * (stage.fates.sparesAttention ? forward - core : forward);
     }
-    return microBatches > 0 ? recompute / microBatches / workload.model.layers / modelCopies(workload.plan->schedule) : 0;
+    return microBatches > 0 ? recompute / microBatches / workload.model.layers / workload.degrees.copies : 0;
 }
 
 void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, double iteration)
@@ -149,7 +121,7 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
     const WorkloadSpec &spec = workload.plan->workload;
     metrics.tokensPerSecond = double(spec.globalBatch) * spec.sequenceLength / iteration;
     metrics.tokensPerSecondPerGpu = *metrics.tokensPerSecond / metrics.gpusUsed;
-    if (workload.plan->profile)
+    if (!workload.source.hasLayers)
         return;   // measured stage times need not belong to the named model: no FLOP is claimed
     // A mask at the borders of documents makes short sequences of a long one.
     const double s = spec.attendedLength(), sequences = double(spec.globalBatch) * spec.sequenceLength / s;
@@ -193,7 +165,7 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     metrics.gpuUtilization = busy / (metrics.gpusUsed * iteration);
 }
 
-void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages)
+void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages, const std::vector<HostMemory> &nodes)
 {
     if (stages.empty())
         return;
@@ -203,6 +175,11 @@ void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages)
     MemoryMetrics memory{fullest->peak, fullest->capacity, fullest->stage, true, {}};
     memory.fits = std::all_of(stages.begin(), stages.end(), [](const StageMemory &m) { return m.fits(); });
     memory.perStage = std::move(stages);
+    for (const HostMemory &node : nodes)
+        if (node.isStated() && (memory.hostCapacity == 0 || node.total() / node.capacity > double(memory.host) / double(memory.hostCapacity))) {
+            memory.host = wholeBytes(node.total());
+            memory.hostCapacity = wholeBytes(node.capacity);
+        }
     metrics.memory = std::move(memory);
 }
 

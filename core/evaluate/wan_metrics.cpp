@@ -2,7 +2,7 @@
 // What a WAN link carries, how much of what it could carry that is, and what keeps it from carrying more.
 #include "core/cost/wan_traffic.h"
 #include "core/evaluate/metrics.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <map>
@@ -116,7 +116,7 @@ private:
     {
         const PipelineCosts &pipeline = m_costs.iteration.classes[std::size_t(track.pipelineClass)];
         const double mean = double(carried(m_timeline, track)) / (track.last - track.first);
-        if (mean > kStretched * aloneNs(track, pipeline, chunkPlacement(m_work.plan->schedule))) {
+        if (mean > kStretched * aloneNs(track, pipeline, traitsOf(m_work.plan->schedule).placement)) {
             use.limit = WanLimit::LinkCapacity;
             use.limitGbps = m_work.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps;
             return;

@@ -22,9 +22,7 @@ const std::vector<OffloadSegment> *ClassTasks::segmentsOf(const Op &op, std::siz
 {
     if (!offloads() || pipeline.offload.ops[at].empty())
         return nullptr;
-    const bool isCut = op.kind == OpKind::Forward || op.kind == OpKind::InputGrad || op.kind == OpKind::Recompute
-        || (op.kind == OpKind::Backward && !splitsBackward);
-    return isCut ? &pipeline.offload.ops[at] : nullptr;
+    return mayBeCut(op.kind, splitsBackward) ? &pipeline.offload.ops[at] : nullptr;
 }
 
 } // namespace trainyard

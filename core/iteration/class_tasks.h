@@ -3,11 +3,8 @@
 // What the contributors of one class of pipelines know of each other's tasks: which task makes which result, and where each
 // operation lies on its device. Internal to core/iteration.
 
-#include "core/iteration/pipeline_graph.h"
+#include "core/iteration/device_moves.h"
 #include "core/timeline/graph_builder.h"
-
-#include <memory>
-#include <span>
 
 namespace trainyard {
 
@@ -19,9 +16,6 @@ struct StageOfChain {
     bool begins = false, ends = false;   // the first and the last of its chain
     bool crosses = false;          // its boundary to the next lies between two devices
 };
-
-/// The tasks of an operation; of a pair's forward the one that it shares.
-struct PlacedOp { const Op *op; std::size_t slot; TaskId task, last; bool isCut; };
 
 struct ClassTasks {
     ClassTasks(const IterationCosts &costs, int index);
@@ -55,13 +49,6 @@ struct ClassTasks {
     /// Whether operations lie on their device in the order of the program.
     [[nodiscard]] bool isStrict() const { return program.rule == OrderRule::Strict; }
 };
-
-/// Makes the part of a system in the graph of one class of pipelines.
-using PartOf = std::unique_ptr<Contributor> (*)(ClassTasks &tasks);
-
-/// As without `more`, and in each class the parts of further systems, after those that every iteration has.
-[[nodiscard]] Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<const PartOf> more);
-[[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more);
 
 [[nodiscard]] inline Error scheduleError(std::string what)
 {

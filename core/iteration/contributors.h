@@ -100,39 +100,15 @@ public:
     [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
 
 private:
-    using From = GraphBuilder::From;
-    /// The start or the end of a task.
-    struct Moment { TaskId task = kNoSpan; From from = From::End; };
-    /// What one segment of one micro-batch keeps, on its way out and back.
-    struct Move { std::uint32_t segment; TaskId made, needed; std::uint32_t load; const Op *op; };
-    struct Load { std::uint32_t store; Moment turn, gradient; };   // asked for when both have come
-    struct DeviceMoves {
-        std::vector<Move> stores;  // in the order of the forwards
-        std::vector<Load> loads;   // in the order in which they are asked for
-        TaskId firstStore = 0, firstLoad = 0;
-    };
-    struct StoredRange {           // in DeviceMoves::stores
-        std::uint32_t first = 0, count = 0;
-        bool isMadeAnew = false;   // by an operation of its own, which waits for what it needs
-    };
-    struct Groups;
+    struct Queues { DeviceMoves moves; TaskId firstStore, firstLoad; };
 
-    void findMoves(int device);
-    void findStores(DeviceMoves &moves, const std::vector<PlacedOp> &ops, std::size_t place, bool isOrderKnown);
-    void findLoads(DeviceMoves &moves, const std::vector<PlacedOp> &ops, std::size_t place, int device);
-    [[nodiscard]] Groups groupsOf(DeviceMoves &moves, const PlacedOp &backward, const PlacedOp *recomputation) const;
-    [[nodiscard]] Moment beginOf(const PlacedOp &op) const;
-    [[nodiscard]] Moment askInOrder(const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const;
-    void askAtRunTime(Load &load, const Groups &groups, std::size_t group, const std::vector<PlacedOp> &ops, std::size_t place, int device) const;
-    void addMoves(GraphBuilder &builder, int device);
-    void waitForMoves(GraphBuilder &builder, int device) const;
-    void waitForLoads(GraphBuilder &builder, const PlacedOp &op, int device) const;
-    void waitForStores(GraphBuilder &builder, const PlacedOp &op, int device) const;
+    void addMoves(GraphBuilder &builder, int device, DeviceMoves moves);
+    void waitForStores(GraphBuilder &builder, int device) const;
+    void waitForLoads(GraphBuilder &builder, int device) const;
 
     ClassTasks &m_;
     std::vector<std::uint32_t> m_first;          // [slot]: class of the first segment's store; its load follows
-    std::vector<DeviceMoves> m_moves;            // [device]
-    std::vector<StoredRange> m_stored;           // [cell]
+    std::vector<Queues> m_queues;                // [device]
     std::vector<Moment> m_gradientBegins;        // [cell]: of the operation that makes it; where devices decide while they run
 };
 

@@ -18,7 +18,7 @@ struct OffloadSegment {
     Nanoseconds store = 0, load = 0;   // alone on their way; both 0: nothing leaves
     bool staysAtTurn = false;      // not stored where the backward of the same micro-batch follows the forward at once
     int group = 0;                 // segments with the same number are loaded together; falls towards the first segment
-    int waitsFor = -1;             // an earlier segment of the operation: its store ends before this forward begins; -1: none
+    int releases = -1;             // a later segment of the operation, whose forward begins after this store has ended; -1: none
     double bytes = 0;              // that leave
     bool operator==(const OffloadSegment &) const = default;
 };
@@ -31,23 +31,10 @@ struct OffloadPath {
     bool operator==(const OffloadPath &) const = default;
 };
 
-/// When loads are asked for. A group is loaded when the backward of the group `ahead` places before it starts.
-struct PrefetchRule {
-    int ahead = 1;
-    /// The first groups of a backward during the last module of the operation before it or, where the module after them stayed,
-    /// during that one's backward; else when they are needed.
-    bool prefetchFromPreviousModule = true;
-    bool dropsQueued = false;      // a store that has not begun when its backward starts is dropped, not only when its load comes
-    bool endsForwarded = true;     // a store that runs when its load's turn comes ends there: nobody will read what it writes
-    bool operator==(const PrefetchRule &) const = default;
-};
-
 struct OffloadTimes {              // of one class of pipelines; empty where everything stays
     std::vector<std::vector<OffloadSegment>> ops;   // [device * chunks + chunk] in the order of the forward; empty: not cut
     std::vector<OffloadPath> paths;                 // [device]
-    PrefetchRule prefetch;
-    std::vector<int> ahead;        // [device], instead of PrefetchRule::ahead; empty: that of all
-    [[nodiscard]] int aheadOf(int device) const { return ahead.empty() ? prefetch.ahead : ahead[static_cast<std::size_t>(device)]; }
+    std::vector<int> ahead;        // [device]: a group is loaded when the backward of the group so many places before it starts
     [[nodiscard]] bool isEmpty() const { return ops.empty(); }
 };
 

@@ -28,18 +28,13 @@ Nanoseconds durationOf(const OpTimes &times, OpKind kind)
     }
 }
 
-bool isRecomputation(SegmentWork work)
-{
-    return work >= SegmentWork::RecomputeWithin;
-}
-
 } // namespace
 
 void Operations::shape(Fingerprint &print) const
 {
     const Program &program = m_.program;
     print.add(static_cast<std::uint64_t>(program.shape.chunks) << 32 | static_cast<std::uint64_t>(program.rule) << 8 | static_cast<std::uint64_t>(program.placement));
-    if (program.rule == OrderRule::WorkConserving)   // limits are the resources', not the order's
+    if (program.rule != OrderRule::Strict)   // limits are the resources', not the order's
         for (const int limit : program.shape.inFlightLimit)
             print.add(static_cast<std::uint64_t>(limit));
     print.add(program.order.size() << 2 | (m_.pipeline.memory.empty() ? 1u : 0u) | (m_.costs.isRecomputing ? 2u : 0u));
@@ -119,7 +114,7 @@ void Operations::addSegmentTimes(ClassTable &table, std::size_t slot)
             const WorkKind kind = isForward ? WorkKind::Forward : isRecomputation(work) ? WorkKind::Recompute
                                               : m_.splitsBackward                     ? WorkKind::InputGrad
                                                                                       : WorkKind::Backward;
-            const Nanoseconds time = isForward ? segments[k].forward : isRecomputation(work) ? segments[k].recompute : segments[k].backward;
+            const Nanoseconds time = timeOf(segments[k], work);
             const std::uint32_t made = table.add(kind, time);
             const auto op = static_cast<OpKind>(kind);
             if (const Nanoseconds all = durationOf(m_.pipeline.ops[slot], op); all > 0)   // as its share of the operation
@@ -204,9 +199,9 @@ void Operations::addOp(GraphBuilder &builder, const Op &op, const Op *paired, Ke
         if (m_.isRecomputed(op, slot))
             builder.task(resource, classOf(slot, op.kind == OpKind::InputGrad ? OpWork::RecomputeInput : OpWork::RecomputeWithin), {op.microBatch, op.chunk, false});
         if (paired) {
-            const std::size_t pair = m_.slot(device, paired->chunk) * static_cast<std::size_t>(m_.chunks) + static_cast<std::size_t>(op.chunk);
-            const std::uint32_t wholes = (kept.isWhole(*paired) ? 2u : 0u) + (work == OpWork::BackwardWhole ? 1u : 0u);
-            builder.pair(builder.task(resource, m_firstPair + 4 * static_cast<std::uint32_t>(pair) + wholes, {paired->microBatch, paired->chunk, false}), op.microBatch, op.chunk);
+            const std::uint32_t firstPair = m_firstPair + pairOf(m_.chunks, device * m_.chunks, false, 0, false);
+            const std::uint32_t pair = pairOf(m_.chunks, paired->chunk, kept.isWhole(*paired), op.chunk, work == OpWork::BackwardWhole);
+            builder.pair(builder.task(resource, firstPair + pair, {paired->microBatch, paired->chunk, false}), op.microBatch, op.chunk);
         } else {
             builder.task(resource, classOf(slot, work), {op.microBatch, op.chunk, false});
         }
@@ -227,32 +222,14 @@ void Operations::addOp(GraphBuilder &builder, const Op &op, const Op *paired, Ke
     placed.push_back({&op, slot, first, end - 1, segments != nullptr});
 }
 
-/// A recomputation of its own goes from the last segment to the first, as backwards do: it is in this order that loads come.
 void Operations::addSegments(GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device)
 {
     const std::size_t slot = m_.slot(device, op.chunk);
     const TaskId first = builder.taskCount();
-    const auto add = [&](std::size_t k, SegmentWork work) {
+    eachSegment(op, segments, m_.isRecomputed(op, slot), isWhole, [&](std::size_t k, SegmentWork work) {
         builder.task(m_.compute[static_cast<std::size_t>(device)], m_firstSegment[slot] + kSegmentWorks * static_cast<std::uint32_t>(k) + static_cast<std::uint32_t>(work),
                      {op.microBatch, op.chunk, !m_.isStrict() && builder.taskCount() > first});
-    };
-    if (op.kind == OpKind::Forward) {
-        for (std::size_t k = 0; k < segments.size(); ++k)
-            add(k, isWhole ? SegmentWork::ForwardWhole : SegmentWork::Forward);
-        return;
-    }
-    const bool recomputes = m_.isRecomputed(op, slot);
-    for (std::size_t k = segments.size(); k-- > 0;) {
-        const bool makesAnew = segments[k].recompute > 0;
-        if (op.kind == OpKind::Recompute) {
-            if (makesAnew)
-                add(k, !isWhole && builder.taskCount() == first ? SegmentWork::Recompute : SegmentWork::RecomputeRest);
-            continue;
-        }
-        if (recomputes && makesAnew)
-            add(k, SegmentWork::RecomputeWithin);
-        add(k, isWhole ? SegmentWork::BackwardWhole : recomputes && makesAnew ? SegmentWork::BackwardAnew : SegmentWork::Backward);
-    }
+    });
 }
 
 void Operations::findNeighbours()

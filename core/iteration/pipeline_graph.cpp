@@ -35,7 +35,7 @@ Expected<void> checkSizes(const IterationCosts &costs)
             || (!pipeline.pairs.empty() && pipeline.pairs.size() != stages * static_cast<std::size_t>(program.shape.chunks)))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "costs that do not fit the program's shape", ""});
         if (const OffloadTimes &offload = pipeline.offload; !offload.isEmpty()
-            && (offload.ops.size() != stages || offload.paths.size() != pipeline.syncAndStep.size()))
+            && (offload.ops.size() != stages || offload.paths.size() != pipeline.syncAndStep.size() || offload.ahead.size() != offload.paths.size()))
             return std::unexpected(Error{ErrorCode::Internal, "schedule", "offloading that does not fit the program", ""});
         if (const StateTimes &states = pipeline.states; (!states.moves.empty() && states.moves.size() != stages)
             || (!states.steps.empty() && states.steps.size() != pipeline.syncAndStep.size()))
@@ -131,11 +131,6 @@ private:
 
 } // namespace
 
-Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs)
-{
-    return buildPipelineGraph(costs, {});
-}
-
 Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<const PartOf> more)
 {
     if (const auto checked = checkSizes(costs); !checked)
@@ -143,11 +138,6 @@ Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<co
     if (const auto checked = checkOps(costs); !checked)
         return std::unexpected(checked.error());
     return Iteration(costs, more).build();
-}
-
-bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs)
-{
-    return updatePipelineGraph(graph, costs, {});
 }
 
 bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more)

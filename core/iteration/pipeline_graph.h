@@ -10,6 +10,9 @@
 #include "core/schedule/program.h"
 #include "core/timeline/task_graph.h"
 
+#include <memory>
+#include <span>
+
 namespace trainyard {
 
 struct OpTimes {                   // of one chunk of one stage and one micro-batch
@@ -82,12 +85,17 @@ struct IterationCosts {
     bool isRecomputing = false;       // the plan recomputes at all; else nothing is told apart by it
 };
 
+struct ClassTasks;
+class Contributor;
+/// Makes the part of a further system in the graph of one class of pipelines, after the parts that every iteration has.
+using PartOf = std::unique_ptr<Contributor> (*)(ClassTasks &tasks);
+
 /// Errors: Internal where the program deadlocks (an order whose dependencies cannot be met), naming the operation.
-[[nodiscard]] Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs);
+[[nodiscard]] Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<const PartOf> more = {});
 
 /// Makes `graph` fit new costs of the same shape by rewriting its classes only: durations, lags, flows, bytes, memory. False where the
 /// shape differs (then build anew): whatever shape() of a contributor names.
-[[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs);
+[[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more = {});
 
 /// Where devices chose their order while they ran (OrderRule::WorkConserving), writes into the programs the order that they took, so
 /// that memory and recomputation are counted as they happened.

@@ -154,7 +154,7 @@ Metric Climb::iterationTime(const ChosenRungs &chosen, EvaluationWorkspace *work
 {
     if (!workspace)
         return {};
-    const auto evaluation = evaluate(planWith(chosen.rungs), m_footprints.catalogue(), *workspace, m_stop, {false, false});
+    const auto evaluation = run(planWith(chosen.rungs), Depth::Score, {m_footprints.catalogue(), *workspace, m_stop});
     return evaluation && (*evaluation)->feasible() ? (*evaluation)->metrics.iterationTime : Metric{};
 }
 

@@ -3,7 +3,7 @@
 // Which rungs of the memory ladder a plan needs: climbs them in several orders and steps back off those that are needless.
 // For the .cpp files of this folder.
 
-#include "core/evaluate/evaluate.h"
+#include "core/evaluate/run.h"
 #include "core/ladder/footprint.h"
 #include "core/ladder/rungs.h"
 

@@ -57,7 +57,7 @@ public:
     {
         const PlanPtr start = m_fitting.plan;
         const auto workload = resolve(start, m_catalogue);
-        if (!m_fitting.before.hasRoom() && workload && !start->profile) {
+        if (!m_fitting.before.hasRoom() && workload && workload->source.hasMemory) {
             const ChosenRungs chosen = Climb(start, m_fitting.before, m_footprints).choose(rungs(*start, workload->model, workload->stack), workspace);
             m_reached = fitOf(chosen.size);
             walk(chosen.rungs, workspace, onStep);
@@ -136,7 +136,7 @@ private:
     {
         if (!workspace || m_stop.stop_requested())
             return {};
-        const auto evaluation = evaluate(plan, m_catalogue, *workspace, m_stop, {false, false});
+        const auto evaluation = trainyard::run(plan, Depth::Score, {m_catalogue, *workspace, m_stop});
         return evaluation ? (*evaluation)->metrics.iterationTime : Metric{};
     }
 

@@ -5,7 +5,7 @@
 // costlier rungs the one that trains fastest is kept. Each step says in a sentence what it frees, what it costs and what it
 // changes. Runs on the caller's thread; stops at a token between evaluations, with the steps so far.
 
-#include "core/evaluate/evaluate.h"
+#include "core/evaluate/run.h"
 #include "core/ladder/footprint.h"
 #include "core/ladder/rungs.h"
 

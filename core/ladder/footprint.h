@@ -4,19 +4,15 @@
 // where activations leave the GPU: what searches over memory ask thousands of times.
 // Pure function of its arguments. Orders that a work-conserving stage makes as it runs are counted at the most that it may hold.
 
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan.h"
+#include "core/evaluate/run.h"
+#include "core/evaluate/safe_fill.h"
 
 #include <cstdint>
-#include <limits>
 #include <stop_token>
 #include <utility>
 #include <vector>
 
 namespace trainyard {
-
-/// A GPU that is fuller than this is likely to run out of memory: allocations vary from step to step.
-inline constexpr double kSafeFill = 0.95;
 
 struct Footprint {
     bool isPlaced = false;         // it can be placed, scheduled and dealt its micro-batches
@@ -33,17 +29,8 @@ struct Footprint {
     [[nodiscard]] double need() const { return fill() > hostFill() ? fill() : hostFill(); }
 };
 
-/// What a search may still look at, counted in tasks of the iterations that it looks at, so that it ends alike on every machine.
-struct SearchWork {
-    std::int64_t tasksLeft = std::numeric_limits<std::int64_t>::max();
-    std::stop_token stop = {};
-    bool isCut = false;            // a plan was left out because it had more tasks than were left
-
-    bool take(std::int64_t tasks);
-};
-
 /// Of the placement that fits, or else of the one that comes nearest. Nothing where the work is used up or stopped.
-[[nodiscard]] Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, SearchWork *work = nullptr);
+[[nodiscard]] Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, SearchWork *work = nullptr);
 
 /// Footprints of one search, each plan's found once: ways through the ladder meet in the same plans.
 class Footprints {
@@ -60,6 +47,7 @@ private:
     const Catalogue &m_catalogue;
     std::int64_t m_mostTasks;
     SearchWork m_work;
+    EvaluationWorkspace m_workspace;
     std::vector<std::pair<PlanPtr, Footprint>> m_known;
 };
 

@@ -59,18 +59,12 @@ OffloadedStep hostStep(const StepGroups &groups, const StateBytes &bytes, const 
 
 OffloadedStep driveStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates)
 {
-    OffloadedStep step;
-    step.sent = Bytes{groups.parameters * bytes.gradient};
-    step.fetched = Bytes{groups.parameters * bytes.weight};
+    OffloadedStep step = hostStep(groups, bytes, rates);   // with the host between the GPU and the drives
     step.readBack = Bytes{groups.parameters * (bytes.states + bytes.storedGradient)};
     step.written = Bytes{groups.parameters * bytes.states};
-    step.toHost = over(step.sent, rates.toHost);
-    step.toGpu = over(step.fetched, rates.toGpu);
-    step.cpu = over(groups.parameters, rates.cpuAdam) + over(groups.parameters, rates.cpuCast);
     step.read = over(step.readBack, rates.read);
     step.write = over(step.written, rates.write);
     step.time = inTurns(groups, {step.read + step.write, step.cpu, step.toHost, step.toGpu});
-    step.groups = groupsInARow(groups);
     step.written += Bytes{groups.parameters * bytes.storedGradient};   // during backward
     return step;
 }

@@ -5,6 +5,7 @@
 #include "core/ladder/footprint.h"
 #include "core/placement/degrees.h"
 #include "core/placement/resolve.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +52,7 @@ Dimension stages(const Plan &plan)
             next.parallelism.data.reset();
             if (p == 1) {
                 next.parallelism.virtualPipeline = 1;
-                next.schedule = ScheduleKind::OneFOneB;
+                next.schedule = kPlainSchedule;
             }
         }});
     }
@@ -107,7 +108,7 @@ public:
     {
         const EvaluationPtr now = evaluated(m_plan);
         m_now = now && now->metrics.tokensPerSecond ? *now->metrics.tokensPerSecond : 0;
-        if (m_now <= 0 || m_plan->profile)   // a profile's times hold for its own shape only
+        if (m_now <= 0 || !stageFacts(*m_plan).hasLayers)   // measured times hold for their own shape only
             return m_result;
         const std::vector<Dimension> dimensions{microBatches(*m_plan), stages(*m_plan), tensorRanks(*m_plan), recomputation(*m_plan)};
         combine(dimensions, 0, *m_plan, {});
@@ -121,7 +122,7 @@ public:
 private:
     EvaluationPtr evaluated(const PlanPtr &plan)
     {
-        auto result = evaluate(plan, m_catalogue, m_workspace, m_stop, {false, false});
+        auto result = trainyard::run(plan, Depth::Score, {m_catalogue, m_workspace, m_stop});
         ++m_result.evaluated;
         return result ? *result : nullptr;
     }
@@ -146,7 +147,7 @@ private:
 
     void judge(const PlanPtr &plan, const std::string &label)
     {
-        const Footprint size = footprint(plan, m_catalogue);
+        const Footprint size = footprint(plan, m_catalogue, m_workspace);
         if (!size.hasRoom()) {
             m_result.tooLarge += size.isPlaced;
             return;

@@ -5,7 +5,7 @@
 // same GPUs. Every offer is evaluated; nothing is extrapolated. Runs
 // on the caller's thread; stops at a token between evaluations, with the offers so far.
 
-#include "core/evaluate/evaluate.h"
+#include "core/evaluate/run.h"
 
 #include <cstdint>
 #include <stop_token>

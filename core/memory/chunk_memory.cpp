@@ -4,7 +4,7 @@
 #include "core/ladder/recompute.h"
 #include "core/placement/shard_exchange.h"
 #include "core/workload/weight_shapes.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 
@@ -186,7 +186,7 @@ std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(workload, stage);
     for (std::size_t c = 0; c < recomputed.size(); ++c)
         chunks.push_back(model.of(workload.layout.chunks[std::size_t(stage)][c], recomputed[c]));
-    if (chunkPlacement(workload.plan->schedule) == ChunkPlacement::Slices)   // counted as equally long
+    if (traitsOf(workload.plan->schedule).isSliced())   // counted as equally long
         chunks.assign(std::size_t(workload.degrees.slices), sliced(chunks.front(), workload.degrees.slices));
     return chunks;
 }

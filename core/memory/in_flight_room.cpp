@@ -2,7 +2,7 @@
 #include "core/memory/in_flight_room.h"
 
 #include "core/memory/stage_states.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>
@@ -38,6 +38,26 @@ LiveBound liveBound(const std::vector<ChunkMemory> &chunks, bool splitsBackward)
     return bound;
 }
 
+std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pipelines)
+{
+    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
+    const int stages = workload.degrees.pipeline;
+    std::vector<int> most(std::size_t(stages), pipelines.microBatches);
+    const auto limit = [&](const std::vector<int> &by) {
+        for (std::size_t i = 0; i < most.size() && !by.empty(); ++i)
+            most[i] = std::min(most[i], std::max(1, by[by.size() == 1 ? 0 : i]));
+    };
+    limit(workload.source.inFlight);
+    if (schedule.room == RoomUse::RunTime && workload.source.hasMemory)
+        limit(inFlightRoom(workload, kWorkConservingShare).microBatches);
+    else if (schedule.inFlight)
+        limit(schedule.inFlight({stages, pipelines.microBatches, workload.degrees.programChunks(), {}}));
+    else if (schedule.holdsStagesBehind)
+        for (int i = 0; i < stages; ++i)
+            most[std::size_t(i)] = std::min(most[std::size_t(i)], stages - i);
+    return most;
+}
+
 /// A loss stays no longer than its own backward takes to come; so does what one micro-batch keeps whole.
 InFlightRoom inFlightRoom(const Workload &workload, double share)
 {
@@ -45,14 +65,17 @@ InFlightRoom inFlightRoom(const Workload &workload, double share)
     InFlightRoom result{{}, 0};
     for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
         const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
-        const LiveBound bound = liveBound(chunks, endsWithWeightGrads(workload.plan->schedule));
+        double kept = 0, forWeightGrads = 0;   // of a micro-batch
         double workspace = 0;      // with the loss and the whole micro-batch of the operation's own chunk
-        for (const ChunkMemory &chunk : chunks)
+        for (const ChunkMemory &chunk : chunks) {
+            kept += chunk.kept + chunk.ends;
+            forWeightGrads += traitsOf(workload.plan->schedule).splitsBackward ? chunk.forWeightGrads : 0;
             workspace = std::max(workspace, chunk.loss + chunk.whole - chunk.kept
                                           + std::max({chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total()}));
-        const double each = std::max(bound.each, bound.forWeightGrads), room = roomForMicroBatches(workload, stage, share) - workspace;
+        }
+        const double each = std::max(kept, forWeightGrads), room = roomForMicroBatches(workload, stage, share) - workspace;
         result.microBatches.push_back(each > 0 ? int(std::clamp(room / each, 0.0, double(kMost))) : kMost);
-        result.keptForWeightGrad = std::max(result.keptForWeightGrad, each > 0 ? bound.forWeightGrads / each : 1);
+        result.keptForWeightGrad = std::max(result.keptForWeightGrad, each > 0 ? forWeightGrads / each : 1);
     }
     return result;
 }

@@ -26,6 +26,10 @@ struct LiveBound {
 };
 [[nodiscard]] LiveBound liveBound(const std::vector<ChunkMemory> &chunks, bool splitsBackward);
 
+/// Per stage, micro-batches that the pipelines of the class have in flight at most, chunks counted as fractions; as many as there are where
+/// the schedule says nothing.
+[[nodiscard]] std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pipelines);
+
 struct InFlightRoom {
     std::vector<int> microBatches;     // per stage, 0 where not even one fits
     double keptForWeightGrad = 1;      // of a micro-batch, the share that waits for its weight gradient; at most 1

@@ -3,6 +3,7 @@
 
 #include "core/hardware/host_spec.h"
 #include "core/memory/stage_states.h"
+#include "core/placement/stage_source.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,8 +77,8 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
 
 bool lacksDrives(const Plan &plan, const Pool &pool)
 {
-    const bool wantsDrives = plan.memory.optimizerOffload == OptimizerOffload::Ssd || plan.memory.parameterOffload == ParameterOffload::Ssd;
-    return wantsDrives && !plan.profile && !hasDrives(pool);
+    const MemoryStrategy &memory = movedOffGpu(plan);
+    return (memory.optimizerOffload == OptimizerOffload::Ssd || memory.parameterOffload == ParameterOffload::Ssd) && !hasDrives(pool);
 }
 
 bool lacksDrives(const Workload &workload)

@@ -124,11 +124,7 @@ LiveBytes OpMemory::whole(std::size_t chunk, bool isWhole, double bytes, double 
 void OpMemory::addOps(std::size_t chunk)
 {
     const ChunkMemory &c = m_chunks[chunk];
-    const auto kept = [&](bool isWhole, double sign) {
-        LiveBytes live = whole(chunk, false, c.kept, sign);
-        live.activations = sign * (isWhole ? c.whole : c.kept);
-        return live;
-    };
+    const auto kept = [&](bool isWhole, double sign) { return whole(chunk, false, isWhole ? c.whole : c.kept, sign); };
     for (const bool isWhole : {false, true})
         m_effects.push_back({kept(isWhole, 1), working(c.forward), {}, {}, {}});
     for (const bool splits : {false, true})

@@ -30,6 +30,12 @@ struct LiveBytes {
 enum class SegmentWork : std::uint8_t { Forward, ForwardWhole, Backward, BackwardAnew, BackwardWhole, RecomputeWithin, Recompute, RecomputeRest };
 inline constexpr std::uint32_t kSegmentWorks = 8;
 
+/// The pairs of a stage in order: by the chunk of the forward, that of the backward, and what the two find whole.
+[[nodiscard]] constexpr std::uint32_t pairOf(int chunks, int forward, bool isForwardWhole, int backward, bool isBackwardWhole)
+{
+    return 4 * std::uint32_t(forward * chunks + backward) + (isForwardWhole ? 2 : 0) + (isBackwardWhole ? 1 : 0);
+}
+
 class OpMemory {
 public:
     struct Effect {
@@ -53,7 +59,7 @@ public:
     }
     [[nodiscard]] std::uint32_t pair(int forward, bool isForwardWhole, int backward, bool isBackwardWhole) const
     {
-        return m_firstPair + 4 * (std::uint32_t(forward) * std::uint32_t(m_chunks.size()) + std::uint32_t(backward)) + (isForwardWhole ? 2 : 0) + (isBackwardWhole ? 1 : 0);
+        return m_firstPair + pairOf(int(m_chunks.size()), forward, isForwardWhole, backward, isBackwardWhole);
     }
     [[nodiscard]] std::uint32_t effects() const { return std::uint32_t(m_effects.size()); }
     [[nodiscard]] const Effect &effect(std::uint32_t index) const { return m_effects[index]; }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/stage_memory.h"
 
+#include "core/ladder/recompute.h"
+#include "core/memory/in_flight_room.h"
 #include "core/memory/stage_states.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -79,6 +82,37 @@ StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveB
 
 } // namespace
 
+std::vector<StageMemory> boundedStageMemory(const Workload &workload)
+{
+    std::vector<StageMemory> stages;
+    const auto &classes = workload.layout.classes;
+    if (!workload.source.hasMemory || classes.empty())
+        return stages;
+    const auto fullest = std::ranges::max_element(classes, {}, &PipelineClass::microBatches);
+    const std::vector<int> inFlight = mostInFlight(workload, *fullest);
+    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
+    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
+        const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
+        // The chunks of a stage may be in flight unequally often: as if all that are were of the one that keeps most.
+        double bound = 0;
+        const double count = double(inFlight[std::size_t(stage)]) * double(chunks.size());
+        const bool staysWhole = stage + 1 == workload.degrees.pipeline && !workload.stack.recomputesLastStage;
+        const double whole = !recomputesAnything(*workload.plan) ? 0 : staysWhole ? count : 1;
+        for (const ChunkMemory &chunk : chunks) {
+            const LiveBound of = liveBound({chunk}, schedule.splitsBackward);
+            bound = std::max(bound, of.of(count, whole));
+        }
+        std::optional<StageMemory> most;
+        for (const RankSet &ranks : unlikeSets(workload, stage)) {
+            StageMemory memory = memoryOf(workload, ranks, {.activations = bound, .inFlight = double(inFlight[std::size_t(stage)])}, chunks);
+            if (!most || double(memory.device) * double(most->capacity) > double(most->device) * double(memory.capacity))
+                most = std::move(memory);
+        }
+        stages.push_back(std::move(*most));
+    }
+    return stages;
+}
+
 LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves)
 {
     LiveMemory result;
@@ -97,15 +131,17 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
         auto &stages = result.of.emplace_back();
         for (std::size_t stage = 0; stage < pipelines.memory.size(); ++stage) {
             const bool isCurve = wantsCurves && timeline && c == 0;
+            LiveOverTime curve;
             if (isCurve)
-                result.curves.push_back(liveOverTime(*timeline, 0, int(stage), result.leaves, true));
+                curve = liveOverTime(*timeline, 0, int(stage), result.leaves, true);
             if (fromSpans && isCurve) {
-                LiveOverTime &peaks = stages.emplace_back(result.curves.back());
-                peaks.gpu = peaks.whole = {};
+                stages.push_back(curve.withoutCurves());
             } else {
                 stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), result.leaves, false)
                                            : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));
             }
+            if (isCurve)
+                result.curves.push_back(std::move(curve));
         }
     }
     return result;
@@ -114,7 +150,7 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
 std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline)
 {
     std::vector<StageMemory> stages;
-    for (int stage = 0; stage < workload.degrees.pipeline && !workload.plan->profile; ++stage) {
+    for (int stage = 0; stage < workload.degrees.pipeline && workload.source.hasMemory; ++stage) {
         const auto at = std::size_t(stage);
         std::optional<StageMemory> fullest;
         double mostAway = 0;

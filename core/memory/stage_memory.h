@@ -20,6 +20,10 @@ struct LiveMemory {
 /// nothing has run.
 [[nodiscard]] LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves);
 
+/// The most that any order of the schedule makes every stage hold, before there is one: never less than stageMemory(), and the same for
+/// one chunk a stage under 1f1b and gpipe. Of a workload with a layout; as if all activations stayed on the GPU.
+[[nodiscard]] std::vector<StageMemory> boundedStageMemory(const Workload &workload);
+
 /// Memory of every stage, as the fullest set of its ranks has it. Empty for a profile.
 [[nodiscard]] std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline);
 

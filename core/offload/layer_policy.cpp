@@ -5,7 +5,9 @@
 #include "core/memory/chunk_memory.h"
 #include "core/memory/in_flight_room.h"
 #include "core/offload/settings.h"
+#include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>
@@ -125,6 +127,12 @@ void applyBlocks(const Plan &plan, std::vector<PolicyLayer> &layers, const Offlo
     }
 }
 
+bool asksForPolicy(const Plan &plan)
+{
+    const MemoryStrategy &memory = movedOffGpu(plan);
+    return memory.activationOffload != ActivationOffload::None && memory.offloadPolicy != OffloadPolicy::SsdTrain;
+}
+
 } // namespace
 
 PolicyRoom policyRoom(const Workload &workload, int stage, const Program &program)
@@ -161,27 +169,20 @@ void applyPolicy(const Plan &plan, std::vector<PolicyLayer> &layers, const Offlo
 
 bool recomputesByPolicy(const Plan &plan)
 {
-    return plan.memory.activationOffload != ActivationOffload::None && plan.memory.offloadPolicy != OffloadPolicy::SsdTrain && !plan.profile
-        && whyPolicyRests(plan).empty();
+    return asksForPolicy(plan) && whyPolicyRests(plan).empty();
 }
 
 std::string whyPolicyRests(const Plan &plan)
 {
-    if (plan.memory.activationOffload == ActivationOffload::None || plan.memory.offloadPolicy == OffloadPolicy::SsdTrain || plan.profile)
+    if (!asksForPolicy(plan))
         return {};
     const std::string policy = labelOf(plan.memory.offloadPolicy);
     if (plan.memory.recompute != Recompute::None)
         return policy + " decides itself what is computed again, and this plan's " + toString(plan.memory.recompute)
             + " recomputation has decided already: what is left moves by SSDTrain's rule";
-    switch (plan.schedule) {
-    case ScheduleKind::Atlas:
-    case ScheduleKind::Varuna:
-    case ScheduleKind::TeraPipe:
-    case ScheduleKind::DualPipe:
-    case ScheduleKind::DualPipeV:
+    if (const ScheduleTraits &schedule = traitsOf(plan.schedule); schedule.decidesAtRunTime() || schedule.isSliced() || schedule.pairs)
         return policy + " is not modelled under " + toString(plan.schedule) + ", which orders recomputation itself or pairs what it works on: tensors move by SSDTrain's rule";
-    default: return {};
-    }
+    return {};
 }
 
 } // namespace trainyard

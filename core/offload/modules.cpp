@@ -2,7 +2,6 @@
 #include "core/offload/modules.h"
 
 #include "core/memory/chunk_memory.h"
-#include "core/schedule/chunks.h"
 #include "core/workload/saved_tensors.h"
 
 #include <string_view>

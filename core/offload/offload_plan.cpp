@@ -31,8 +31,7 @@ public:
         m_costs.iteration.linkCapacity.insert(m_costs.iteration.linkCapacity.end(), m_paths.linkCapacity.begin(), m_paths.linkCapacity.end());
         for (std::size_t c = 0; c < m_costs.iteration.classes.size(); ++c) {
             PipelineCosts &pipelines = m_costs.iteration.classes[c];
-            OffloadTimes times{{}, m_paths.of[c], {}, {}};
-            times.prefetch.ahead = m_settings.ahead;
+            OffloadTimes times{{}, m_paths.of[c], std::vector(m_paths.of[c].size(), m_settings.ahead)};
             for (OffloadPath &path : times.paths)
                 for (auto *links : {&path.storeLinks, &path.loadLinks})
                     for (std::uint32_t &link : *links)
@@ -142,7 +141,7 @@ private:
         return result;
     }
 
-    /// SSDTrain: modules leave in order, up to the first that stays. Adds the look-ahead of the stage to `times`.
+    /// SSDTrain: modules leave in order, up to the first that stays. Sets the look-ahead of the stage in `times`.
     Modules modulesByRule(std::size_t pipelineClass, int stage, double inFlight, OffloadTimes &times)
     {
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
@@ -160,7 +159,7 @@ private:
         const Program &program = m_costs.iteration.classes[pipelineClass].program;
         const FairRates &rates = m_fair[pipelineClass][std::size_t(stage)];
         const BackwardKind kind{splitsBackward(program), inFlight <= 1, program.rule != OrderRule::Strict, alwaysRecomputes(program.order[std::size_t(stage)])};
-        int ahead = m_settings.ahead;
+        int &ahead = times.ahead[std::size_t(stage)];
         std::size_t left = 0;
         std::optional<AmountChosen> chosen;
         if (m_automatic)
@@ -173,7 +172,6 @@ private:
             if (!m_settings.fraction)
                 left = inTime(modules, left, rates, kind, ahead);
         }
-        times.ahead.push_back(ahead);
         for (auto &chunk : modules)
             for (OffloadModule &module : chunk)
                 module.leaves = left > 0 && left-- > 0 && module.offloadable > 0;

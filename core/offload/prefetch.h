@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whether activations that left are back in time: the loads of one backward alone on their way, asked for as the engine asks
-// for them (PrefetchRule). What the adaptive amount must respect beside its bound on writing. Pure functions.
+// for them (iteration/device_moves). What the adaptive amount must respect beside its bound on writing. Pure functions.
 
 #include "core/base/units.h"
 

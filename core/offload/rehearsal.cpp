@@ -14,16 +14,14 @@ constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 class StagePlayer {
 public:
     StagePlayer(const StageScript &script, const std::vector<std::vector<OffloadSegment>> &segments, const RehearsalRule &rule)
-        : m_script(script), m_segments(segments), m_rule(rule), m_stored(segments.size() * std::size_t(script.microBatches))
+        : m_script(script), m_segments(segments), m_rule(rule)
     {
         number();
-        for (std::size_t i = 0; i < m_placed.size(); ++i)
-            if (isForward(m_placed[i].op->op.kind))
-                findStores(i);
-        for (std::size_t i = 0; i < m_placed.size(); ++i)
-            if (makesGradient(m_placed[i].op->op.kind))
-                findLoads(i);
-        sortLoads();
+        m_moves = movesOf({m_placed, script.times, segments, script.microBatches, rule.ahead, script.isOrderKnown});
+        m_stores.resize(m_moves.stores.size());
+        m_loads.resize(m_moves.loads.size());
+        for (std::uint32_t i = 0; i < m_loads.size(); ++i)
+            m_tasks[m_moves.loads[i].user].load = i;   // of what is not cut, the last of all
     }
 
     Rehearsal run()
@@ -44,12 +42,9 @@ private:
         std::uint32_t load = kNone;   // that it waits for
         std::uint32_t effect = 0;     // on memory
     };
-    struct Placed { const ScriptedOp *op; std::uint32_t task, last; bool isCut; };
-    struct Store { std::uint32_t segment, made; const ScriptedOp *op; Nanoseconds time, start = 0, end = kNever; bool isDropped = false, isVoid = false; };
-    struct Load { std::uint32_t store, turn = kNone; bool atBegin = false; Nanoseconds gradient = 0, time = 0, start = 0, end = 0; };
-    struct Stored { std::uint32_t first = 0, count = 0; };
+    struct Store { Nanoseconds start = 0, end = kNever; bool isDropped = false, isVoid = false; };
+    struct Load { Nanoseconds start = 0, end = 0; };
 
-    [[nodiscard]] std::size_t cell(const Op &op) const { return std::size_t(op.chunk) * std::size_t(m_script.microBatches) + std::size_t(op.microBatch); }
     [[nodiscard]] const std::vector<OffloadSegment> &segmentsOf(const Op &op) const { return m_segments[std::size_t(op.chunk)]; }
     [[nodiscard]] bool recomputes(const Op &op) const { return op.recomputes && m_script.times[std::size_t(op.chunk)].recompute > 0; }
 
@@ -73,13 +68,11 @@ private:
             const Op &op = scripted.op;
             if (op.kind == OpKind::PairedForward) {
                 forward = &scripted;
-                m_placed.push_back({&scripted, 0, 0, false});
+                m_placed.push_back({&op, std::size_t(op.chunk), 0, 0, false});
                 continue;
             }
             const auto first = std::uint32_t(m_tasks.size());
-            const bool cutKind = op.kind == OpKind::Forward || op.kind == OpKind::InputGrad || op.kind == OpKind::Recompute
-                || (op.kind == OpKind::Backward && !m_script.splitsBackward);
-            const bool isCut = cutKind && !forward && !segmentsOf(op).empty();
+            const bool isCut = mayBeCut(op.kind, m_script.splitsBackward) && !forward && !segmentsOf(op).empty();
             const bool wasWhole = isWhole(op);
             const OpWork work = m_rule.kept ? m_rule.kept->workOf(op) : OpWork::Forward;
             if (isCut)
@@ -93,7 +86,7 @@ private:
                 m_tasks.back().allowed = Nanoseconds(m_rule.tolerance * double(m_script.times[std::size_t(op.chunk)].backward));
                 if (forward)
                     m_placed.back().task = m_placed.back().last = end - 1;
-                m_placed.push_back({&scripted, first, end - 1, isCut});
+                m_placed.push_back({&op, std::size_t(op.chunk), first, end - 1, isCut});
             }
             forward = nullptr;
         }
@@ -116,149 +109,10 @@ private:
     {
         const Op &op = scripted.op;
         const auto &segments = segmentsOf(op);
-        const std::size_t first = m_tasks.size();
-        for (std::size_t k = 0; op.kind == OpKind::Forward && k < segments.size(); ++k)
-            add(WorkKind::Forward, scripted, segments[k].forward, effectOf(op, k, isKeptWhole ? SegmentWork::ForwardWhole : SegmentWork::Forward));
-        for (std::size_t k = segments.size(); op.kind != OpKind::Forward && k-- > 0;) {
-            const bool makesAnew = segments[k].recompute > 0 && (op.kind == OpKind::Recompute || recomputes(op));
-            const bool begins = op.kind == OpKind::Recompute && !isKeptWhole && m_tasks.size() == first;
-            if (makesAnew)
-                add(WorkKind::Recompute, scripted, segments[k].recompute,
-                    effectOf(op, k, op.kind != OpKind::Recompute ? SegmentWork::RecomputeWithin : begins ? SegmentWork::Recompute : SegmentWork::RecomputeRest));
-            if (op.kind != OpKind::Recompute)
-                add(WorkKind(op.kind), scripted, segments[k].backward,
-                    effectOf(op, k, isKeptWhole ? SegmentWork::BackwardWhole : makesAnew ? SegmentWork::BackwardAnew : SegmentWork::Backward));
-        }
-    }
-
-    void findStores(std::size_t place)
-    {
-        const Placed &at = m_placed[place];
-        const Op &op = at.op->op;
-        const bool isTurn = m_script.isOrderKnown && place + 1 < m_placed.size() && makesGradient(m_placed[place + 1].op->op.kind)
-            && cell(m_placed[place + 1].op->op) == cell(op);
-        const auto &segments = segmentsOf(op);
-        Stored &stored = m_stored[cell(op)];
-        stored.first = std::uint32_t(m_stores.size());
-        for (std::uint32_t k = 0; k < segments.size(); ++k)
-            if (segments[k].store > 0 && !(isTurn && segments[k].staysAtTurn))
-                m_stores.push_back({k, at.isCut ? at.task + k : at.last, at.op, segments[k].store});
-        stored.count = std::uint32_t(m_stores.size()) - stored.first;
-    }
-
-    /// The recomputation of its own that makes a backward's activations anew.
-    [[nodiscard]] const Placed *recomputationBefore(std::size_t place) const
-    {
-        const Op &op = m_placed[place].op->op;
-        for (std::size_t i = place; i-- > 0;) {
-            const Op &other = m_placed[i].op->op;
-            if (other.kind == OpKind::Recompute && (m_script.isOrderKnown || cell(other) == cell(op)))
-                return &m_placed[i];
-            if (m_script.isOrderKnown || (isForward(other.kind) && cell(other) == cell(op)))
-                return nullptr;
-        }
-        return nullptr;
-    }
-
-    void findLoads(std::size_t place)
-    {
-        const Placed &at = m_placed[place];
-        const Stored &stored = m_stored[cell(at.op->op)];
-        if (stored.count == 0)
-            return;
-        const auto &segments = segmentsOf(at.op->op);
-        const Placed *recompute = recomputationBefore(place);
-        const bool isFused = recomputes(at.op->op);
-        std::vector<std::uint32_t> heads;
-        std::vector<std::size_t> groupOf;
-        std::uint32_t turn = kNone, task = at.task, anew = recompute ? recompute->task : kNone, left = stored.count;
-        const auto firstLoad = m_loads.size();
-        int last = -1;
-        for (std::size_t k = segments.size(); k-- > 0;) {
-            const bool makesAnew = segments[k].recompute > 0;
-            const std::uint32_t user = recompute && makesAnew ? anew : task;
-            if (at.isCut)
-                task += isFused && makesAnew ? 2 : 1;
-            if (recompute && makesAnew)
-                ++anew;
-            if (left == 0 || m_stores[stored.first + left - 1].segment != k) {
-                turn = segments[k].staysAtTurn && segments[k].store > 0 ? user : turn;
-                continue;
-            }
-            --left;
-            if (heads.empty() || segments[k].group != last)
-                heads.push_back(user);
-            heads.back() = std::min(heads.back(), user);   // a recomputation comes before the backwards
-            last = segments[k].group;
-            groupOf.push_back(heads.size() - 1);
-            m_tasks[at.isCut ? user : at.task].load = std::uint32_t(m_loads.size());   // of what is not cut, the last of all
-            m_loads.push_back({.store = stored.first + left, .time = segments[k].load});
-        }
-        for (std::size_t g = heads.size(); g-- > 1;)
-            heads[g - 1] = std::min(heads[g - 1], heads[g]);
-        for (std::size_t i = 0; i < groupOf.size(); ++i)
-            ask(m_loads[firstLoad + i], heads, groupOf[i], turn, place, recompute);
-    }
-
-    void ask(Load &load, const std::vector<std::uint32_t> &heads, std::size_t group, std::uint32_t turn, std::size_t place, const Placed *recompute) const
-    {
-        const Placed &at = m_placed[place];
-        const auto ahead = std::size_t(m_rule.ahead);
-        if (m_script.isOrderKnown) {
-            std::uint32_t before = heads.front();
-            if (!at.isCut) {
-                std::size_t last = place;
-                while (last > 0 && m_placed[last].last >= at.task)
-                    --last;
-                before = std::min(m_placed[last].task, at.task);
-            } else if (group >= ahead)
-                before = heads[group - ahead];
-            else if (turn != kNone)
-                before = turn;
-            else {
-                const Op *previous = place > 0 ? &m_placed[place - 1].op->op : nullptr;
-                const bool isOwnForward = previous && isForward(previous->kind) && cell(*previous) == cell(at.op->op);
-                before = at.task > 0 && !isOwnForward ? at.task - 1 : at.task;
-            }
-            load.turn = before > 0 ? before - 1 : kNone;
-            return;
-        }
-        load.gradient = at.op->gradient;
-        if (group >= ahead) {
-            const std::uint32_t head = heads[group - ahead];
-            const bool begins = head == at.task || (recompute && head == recompute->task);
-            if (!begins || head != heads[group]) {   // else it would wait for itself
-                load.atBegin = begins;
-                load.turn = begins ? head : head - 1;
-                return;
-            }
-        }
-        for (std::size_t i = place; i-- > 0;)
-            if (makesGradient(m_placed[i].op->op.kind)) {
-                load.turn = m_placed[i].last;
-                load.atBegin = m_placed[i].isCut;
-                return;
-            }
-    }
-
-    /// First come, first served.
-    void sortLoads()
-    {
-        std::vector<std::uint32_t> order(m_loads.size());
-        for (std::uint32_t i = 0; i < order.size(); ++i)
-            order[i] = i;
-        if (m_script.isOrderKnown)
-            std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return m_loads[i].turn == kNone ? 0 : m_loads[i].turn + 1; });
-        std::vector<Load> sorted;
-        std::vector<std::uint32_t> place(order.size());
-        for (const std::uint32_t i : order) {
-            place[i] = std::uint32_t(sorted.size());
-            sorted.push_back(m_loads[i]);
-        }
-        m_loads = std::move(sorted);
-        for (Task &task : m_tasks)
-            if (task.load != kNone)
-                task.load = place[task.load];
+        eachSegment(op, segments, recomputes(op), isKeptWhole, [&](std::size_t k, SegmentWork work) {
+            const WorkKind kind = isRecomputation(work) ? WorkKind::Recompute : WorkKind(op.kind);
+            add(kind, scripted, timeOf(segments[k], work), effectOf(op, k, work));
+        });
     }
 
     bool play()
@@ -269,7 +123,7 @@ private:
             now = std::max(now, task.ready);
             if (task.load != kNone) {
                 while (m_nextLoad <= task.load)
-                    bring(m_loads[m_nextLoad++]);
+                    bring(m_nextLoad++);
                 now = std::max(now, m_loads[task.load].end);
             }
             task.end = now += task.time;
@@ -280,18 +134,21 @@ private:
         return true;
     }
 
-    void bring(Load &load)
+    [[nodiscard]] const OffloadSegment &segmentOf(const DeviceMoves::Store &store) const { return segmentsOf(*m_placed[store.forward].op)[store.segment]; }
+
+    void bring(std::size_t index)
     {
-        Store &store = m_stores[load.store];
-        const Nanoseconds made = m_tasks[store.made].end;
-        Nanoseconds asked = std::max(made, load.gradient);
-        if (load.turn != kNone)
-            asked = std::max(asked, m_tasks[load.turn].end - (load.atBegin ? m_tasks[load.turn].time : 0));
+        const DeviceMoves::Load &move = m_moves.loads[index];
+        Load &load = m_loads[index];
+        Store &store = m_stores[move.store];
+        Nanoseconds asked = std::max(m_tasks[m_moves.stores[move.store].made].end, m_script.ops[move.backward].gradient);
+        if (move.turn.task != kNone)
+            asked = std::max(asked, m_tasks[move.turn.task].end - (move.turn.isStart ? m_tasks[move.turn.task].time : 0));
         load.start = load.end = std::max(asked, m_loadsFree);
         storeUntil(load.start);
         store.isVoid = store.end > load.start;
         if (!store.isVoid)
-            load.end += load.time;
+            load.end += segmentOf(m_moves.stores[move.store]).load;
         else if (store.end == kNever)  // not begun
             store.isDropped = true;
         else                           // it runs, and ends here: nobody will read it
@@ -303,14 +160,15 @@ private:
     void storeUntil(Nanoseconds time)
     {
         for (; m_nextStore < m_stores.size(); ++m_nextStore) {
-            Store &store = m_stores[m_nextStore];
-            if (store.made >= m_done)
+            const DeviceMoves::Store &move = m_moves.stores[m_nextStore];
+            if (move.made >= m_done)
                 return;
-            const Nanoseconds start = std::max(m_storesFree, m_tasks[store.made].end);
+            const Nanoseconds start = std::max(m_storesFree, m_tasks[move.made].end);
             if (start >= time)
                 return;
+            Store &store = m_stores[m_nextStore];
             store.start = start;
-            store.end = m_storesFree = store.isDropped ? start : start + store.time;
+            store.end = m_storesFree = store.isDropped ? start : start + segmentOf(move).store;
         }
     }
 
@@ -337,9 +195,8 @@ private:
             firstMove.push_back(std::uint32_t(t.classes.size()));
             for (const OffloadSegment &segment : segments)
                 for (const bool isStore : {true, false})
-                    t.classes.push_back({isStore ? WorkKind::OffloadStore : WorkKind::OffloadLoad, kNoSpan, segment.bytes, OpMemory::moved(segment.bytes, isStore)});
+                    t.classes.push_back({isStore ? WorkKind::OffloadStore : WorkKind::OffloadLoad, kNoSpan, segment.bytes, OpMemory::moved(segment.bytes, isStore), {}});
         }
-        const auto moveOf = [&](const Store &store) { return firstMove[std::size_t(store.op->op.chunk)] + 2 * store.segment; };
         std::uint32_t first = 0;
         const auto close = [&](Stream stream) {
             const auto last = std::uint32_t(t.spanCount());
@@ -349,13 +206,17 @@ private:
         for (const Task &task : m_tasks)
             addSpan(t, task.kind, task.effect, task.paired ? task.paired->op : task.op->op, task.end - task.time, task.end, false);
         close(Stream::Compute);
-        for (const Store &store : m_stores)
-            addSpan(t, WorkKind::OffloadStore, moveOf(store), store.op->op, store.start, store.end, store.isVoid || store.isDropped);
+        const auto addMove = [&](std::uint32_t store, bool loads, Nanoseconds start, Nanoseconds end, bool isVoid) {
+            const DeviceMoves::Store &move = m_moves.stores[store];
+            const Op &op = *m_placed[move.forward].op;
+            const std::uint32_t made = firstMove[std::size_t(op.chunk)] + 2 * move.segment + (loads ? 1 : 0);
+            addSpan(t, t.classes[made].kind, made, op, start, end, isVoid);
+        };
+        for (std::uint32_t i = 0; i < m_stores.size(); ++i)
+            addMove(i, false, m_stores[i].start, m_stores[i].end, m_stores[i].isVoid || m_stores[i].isDropped);
         close(Stream::Store);
-        for (const Load &load : m_loads) {
-            const Store &store = m_stores[load.store];
-            addSpan(t, WorkKind::OffloadLoad, moveOf(store) + 1, store.op->op, load.start, load.end, store.isVoid);
-        }
+        for (std::uint32_t i = 0; i < m_loads.size(); ++i)
+            addMove(m_moves.loads[i].store, true, m_loads[i].start, m_loads[i].end, m_stores[m_moves.loads[i].store].isVoid);
         close(Stream::Load);
         return t;
     }
@@ -363,11 +224,11 @@ private:
     const StageScript &m_script;
     const std::vector<std::vector<OffloadSegment>> &m_segments;
     RehearsalRule m_rule;
-    std::vector<Stored> m_stored;                 // [chunk * micro-batches + micro-batch]
     std::vector<Task> m_tasks;
-    std::vector<Placed> m_placed;
-    std::vector<Store> m_stores;
-    std::vector<Load> m_loads;
+    std::vector<PlacedOp> m_placed;               // as StageScript::ops
+    DeviceMoves m_moves;
+    std::vector<Store> m_stores;                  // as DeviceMoves::stores
+    std::vector<Load> m_loads;                    // as DeviceMoves::loads
     std::size_t m_done = 0, m_nextLoad = 0, m_nextStore = 0;
     Nanoseconds m_loadsFree = 0, m_storesFree = 0;
 };

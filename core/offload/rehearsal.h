@@ -3,8 +3,9 @@
 // One stage plays its operations with a candidate of what leaves, beside the times that it keeps where every activation
 // stays. An operation never begins before its time there, since its input or gradient is not here; where none ends later,
 // nothing changes for any other stage, and the iteration takes exactly as long. Queues as in the engine
-// (iteration/activation_moves): one of stores, one of loads, first come first served. Pure functions.
+// (iteration/device_moves): one of stores, one of loads, first come first served. Pure functions.
 
+#include "core/iteration/device_moves.h"
 #include "core/memory/op_memory.h"
 #include "core/offload/stage_script.h"
 

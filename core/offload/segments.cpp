@@ -81,7 +81,8 @@ std::vector<OffloadSegment> segmentsOf(const std::vector<OffloadPiece> &pieces, 
             continue;
         before = last;
         last = k - 1;
-        segments[std::size_t(k)].waitsFor = before;
+        if (before >= 0)
+            segments[std::size_t(before)].releases = k;
     }
     if (!segments.empty()) {
         segments.back().forward += forwards.rest();

@@ -2,8 +2,9 @@
 #include "core/offload/settings.h"
 
 #include "core/hardware/network_spec.h"
+#include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 namespace trainyard {
 
@@ -36,9 +37,9 @@ std::string whyActivationsStay(const Plan &plan)
 {
     if (plan.memory.activationOffload == ActivationOffload::None)
         return {};
-    if (plan.profile)
+    if (!stageFacts(plan).hasMemory)
         return "A profile says nothing of activations: none are offloaded";
-    if (chunkPlacement(plan.schedule) == ChunkPlacement::Slices && plan.memory.recompute != Recompute::None)
+    if (traitsOf(plan.schedule).isSliced() && plan.memory.recompute != Recompute::None)
         return std::string("Under ") + toString(plan.schedule)
             + " slices read keys and values of earlier ones, which recomputation would make from what had left: activations stay on the GPU";
     return {};

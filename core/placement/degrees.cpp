@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/degrees.h"
 
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 namespace trainyard {
 
@@ -15,9 +15,9 @@ Degrees degreesOf(const Plan &plan)
     degrees.expertTensor = p.expertTensor;
     degrees.pipeline = p.pipeline;
     degrees.data = p.data;
-    degrees.chunks = chunksPerStage(plan.schedule, p.virtualPipeline);
-    degrees.slices = chunkPlacement(plan.schedule) == ChunkPlacement::Slices ? p.tokenSlices : 1;
-    degrees.copies = modelCopies(plan.schedule);
+    degrees.chunks = traitsOf(plan.schedule).chunksPerStage(p.virtualPipeline);
+    degrees.slices = traitsOf(plan.schedule).isSliced() ? p.tokenSlices : 1;
+    degrees.copies = traitsOf(plan.schedule).copies();
     degrees.zeroStage = p.zeroStage;
     degrees.isSequenceParallel = p.usesSequenceParallel();
     return degrees;

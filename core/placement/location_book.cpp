@@ -3,6 +3,7 @@
 
 #include "core/placement/place.h"
 #include "core/placement/ranks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <map>
@@ -32,7 +33,7 @@ std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
 {
     const Degrees &p = workload.degrees;
     const int group = p.expert * p.expertTensor;
-    if (!workload.model.isMoe() || workload.plan->profile || group <= 1 || workload.layout.mode != PlacementMode::DataAcross)
+    if (!workload.model.isMoe() || !workload.source.hasLayers || group <= 1 || workload.layout.mode != PlacementMode::DataAcross)
         return std::nullopt;
     std::vector<const GpuRun *> runs;      // of one stage: data across locations the same replicas of each stage side by side
     for (const GpuRun &run : workload.layout.runs) {
@@ -66,7 +67,9 @@ LocationBook::LocationBook(const Workload &workload) : m_workload(workload)
     const auto &datacenters = workload.plan->cluster.datacenters;
     std::int64_t held = 0;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
-        for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
+        const std::size_t pools = datacenters[d].pools.size();
+        m_pools.reserve(std::max(m_pools.size() + pools, d == 0 ? pools * datacenters.size() : 0));
+        for (std::size_t p = 0; p < pools; ++p) {
             const Pool &pool = datacenters[d].pools[p];
             PoolLocations locations{int(d), int(p), pool.gpusPerNode / degrees.tensor, 0, 0, 0};
             locations.locations = int(std::int64_t(pool.nodes) * locations.groupsPerNode / degrees.context);
@@ -268,7 +271,7 @@ Layout LocationBook::finish(PlacementMode mode, int data) const
     layout.data = data;
     if (data > 0) {
         const Plan &plan = *m_workload.plan;
-        layout.chunks = splitLayers(m_workload.model, m_workload.degrees.pipeline, m_workload.degrees.chunks, chunkPlacement(plan.schedule),
+        layout.chunks = splitLayers(m_workload.model, m_workload.degrees.pipeline, m_workload.degrees.chunks, traitsOf(plan.schedule).placement,
                                     plan.placement.layers);
         for (const Piece &piece : m_pieces)
             addRuns(piece, layout);

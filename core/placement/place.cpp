@@ -2,7 +2,7 @@
 #include "core/placement/place.h"
 
 #include "core/placement/location_book.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 /// With several chunks a stage, dealt round and round, the last device hands on to the first.
 bool handsBack(const Plan &plan)
 {
-    return chunkPlacement(plan.schedule) == ChunkPlacement::Loop && degreesOf(plan).chunks > 1;
+    return traitsOf(plan.schedule).isLoop() && degreesOf(plan).chunks > 1;
 }
 
 std::vector<DatacenterBlock> pinnedBlocks(const Plan &plan)

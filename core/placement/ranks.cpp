@@ -82,7 +82,7 @@ RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int st
 {
     const StageLocation at = pipelines.locations[std::size_t(stage)];
     const int domain = domainOf(workload, at);
-    RankSet ranks{at, stage, pipelines.firstPipeline, pipelines.pipelines, 0, domain, domain, workload.plan->workload.microBatch, pipelines.microBatches, workload.degrees};
+    RankSet ranks{at, stage, 0, domain, domain, workload.plan->workload.microBatch, workload.degrees};
     addReplicasHere(ranks, workload);
     return ranks;
 }

@@ -17,11 +17,10 @@ struct Levels { int ranks = 1, together = 1; };
 struct RankSet {
     StageLocation at;
     int stage = 0;
-    int firstReplica = 0, replicas = 1;
     int replicasHere = 1;          // of the stage's layers in this datacenter, those of other sets too: they reduce without the WAN
     int domain = 1;                // consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
     int reduceDomain = 1;          // the smallest of those sets: one collective takes as long for all
-    int microBatch = 1, microBatches = 1;
+    int microBatch = 1;
     Degrees degrees;
 
     /// Of the group of this kind that a rank of the set is in. Data: in its own datacenter, over context ranks too.

@@ -2,7 +2,7 @@
 #include "core/placement/resolve.h"
 
 #include "core/plan/validate.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 #include "core/workload/model_math.h"
 #include "core/workload/resolve_model.h"
 
@@ -77,14 +77,14 @@ Expected<StackSpec> resolveStack(const Stack &stack, bool isMoe, const Catalogue
 void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
 {
     const Parallelism &p = plan.parallelism;
-    if (plan.profile)
+    if (!stageFacts(plan).hasLayers)
         return;   // measured stage times: shapes need not divide
     if (model.heads % p.tensor != 0)
         errors.push_back({ErrorCode::BadValue, "parallelism.tensor",
                           std::to_string(p.tensor) + " does not divide the model's " + std::to_string(model.heads) + " attention heads",
                           "a divisor of " + std::to_string(model.heads)});
     // The embedding and the head may have a virtual stage of their own, as in Llama 3 405B.
-    if (const int virtualStages = stagesInChain(chunkPlacement(plan.schedule), p.pipeline, degreesOf(plan).chunks); model.layers + 2 < virtualStages)
+    if (const int virtualStages = stagesInChain(traitsOf(plan.schedule).placement, p.pipeline, degreesOf(plan).chunks); model.layers + 2 < virtualStages)
         errors.push_back({ErrorCode::BadValue, "parallelism.pipeline",
                           std::to_string(virtualStages) + " virtual stages for " + std::to_string(model.layers) + " layers",
                           "at most one virtual stage per layer, and one each for embedding and head"});
@@ -124,7 +124,7 @@ void checkMeasuredFabric(const Workload &workload, Errors &errors)
     }
 }
 
-/// A profile needs no model: one layer a virtual stage stands for what was measured.
+/// Measured stages need no model: one layer a virtual stage stands for what was measured.
 ModelSpec measuredStages(const Plan &plan)
 {
     ModelSpec model;
@@ -140,6 +140,7 @@ void Workload::setPlan(PlanPtr next)
 {
     plan = std::move(next);
     degrees = degreesOf(*plan);
+    source = stageSource(*plan);
 }
 
 const Pool &Workload::pool(StageLocation location) const
@@ -165,9 +166,14 @@ double Workload::fabricGbps(StageLocation location) const
 
 double Workload::boundaryBytes(bool backward) const
 {
-    if (plan->profile)
-        return 1e6 * (backward ? plan->profile->gradientMb.value_or(plan->profile->activationMb) : plan->profile->activationMb);
+    if (!source.measured.empty())
+        return (backward ? source.gradient : source.activation).value;
     return weightBytes(plan->workload.precision) * plan->workload.microBatch * plan->workload.sequenceLength * model.hidden / degrees.context;
+}
+
+double Workload::gradientBytes() const
+{
+    return source.measured.empty() ? stack.gradientBytes : weightBytes(plan->workload.precision);
 }
 
 ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
@@ -201,7 +207,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         }
         workload.transports.push_back(transportOf(link, plan->wan, catalogue));
     }
-    auto model = plan->profile && plan->workload.model.empty() && !plan->workload.inlineModel
+    auto model = !workload.source.hasLayers && plan->workload.model.empty() && !plan->workload.inlineModel
         ? Expected<ModelSpec>(measuredStages(*plan)) : resolveModel(plan->workload, plan->baseDir, catalogue);
     if (model)
         workload.model = std::move(*model);
@@ -212,6 +218,8 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         workload.stack = std::move(*stack);
     else
         errors.push_back(stack.error());
+    if (workload.source.includesFabric)   // nor does a framework add or hide anything
+        workload.stack.iterationOverheadMs = workload.stack.gradientOverlap = 0;
     if (model)
         checkParallelism(*plan, workload.model, errors);
     if (!errors.empty())

@@ -9,12 +9,14 @@
 #include "core/cluster/wan.h"
 #include "core/placement/degrees.h"
 #include "core/placement/layout.h"
+#include "core/placement/stage_source.h"
 
 namespace trainyard {
 
 struct Workload {
     PlanPtr plan;
-    Degrees degrees;                                  // of the plan: set both by setPlan
+    Degrees degrees;                                  // of the plan, as the source is: set all three by setPlan
+    StageSource source;
     ModelSpec model;
     StackSpec stack;
     std::vector<std::vector<const GpuSpec *>> gpus;   // [datacenter][pool]; owned by the catalogue or the plan
@@ -30,9 +32,13 @@ struct Workload {
     [[nodiscard]] SustainedRates sustainedRates(StageLocation location) const;
     /// NIC bandwidth of one GPU of the location, 10^9 bits per second.
     [[nodiscard]] double fabricGbps(StageLocation location) const;
-    /// Bytes of activation that one stage boundary carries per micro-batch and direction for one context rank: 2·b·s·h/cp
-    /// (or the profile's figure; `backward` asks for the gradient's).
+    /// Bytes of activation that one stage boundary carries per micro-batch and direction, in one of boundaryParts(): 2·b·s·h/cp
+    /// (or what was measured; `backward` asks for the gradient's).
     [[nodiscard]] double boundaryBytes(bool backward) const;
+    /// Context ranks that send their own part of it.
+    [[nodiscard]] int boundaryParts() const { return source.sendsWhole ? 1 : degrees.context; }
+    /// Of an element of a gradient.
+    [[nodiscard]] double gradientBytes() const;
 };
 
 /// Names to figures: GPUs, model and stack. The layout is left empty (see place.h).

@@ -2,7 +2,8 @@
 #include "core/placement/shard_exchange.h"
 
 #include "core/placement/degrees.h"
-#include "core/schedule/chunks.h"
+#include "core/placement/stage_source.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,18 +19,17 @@ constexpr int kGradientBuffers = 2, kWeightBuffers = 4;
 
 ShardExchange shardExchange(const Plan &plan, const StackSpec &stack)
 {
-    if (plan.parallelism.zeroStage < 2)
+    if (plan.parallelism.zeroStage < 2 || !stageFacts(plan).hasLayers)
         return ShardExchange::Once;
     // Where weights lie off the GPU each layer fetches its own shard anyway.
     if (plan.parallelism.pipeline == 1 || (plan.parallelism.zeroStage >= 3 && plan.memory.parameterOffload != ParameterOffload::None))
         return ShardExchange::InLayers;
-    const bool hasRuns = plan.schedule == ScheduleKind::Interleaved || plan.schedule == ScheduleKind::BreadthFirst;
-    return hasRuns && degreesOf(plan).chunks > kGradientBuffers && !stack.pipelineKeepsGathered ? ShardExchange::InRuns : ShardExchange::Once;
+    return traitsOf(plan.schedule).takesSeveralChunks() && degreesOf(plan).chunks > kGradientBuffers && !stack.pipelineKeepsGathered ? ShardExchange::InRuns : ShardExchange::Once;
 }
 
 bool refusesSharding(const Plan &plan, const StackSpec &stack)
 {
-    return stack.refusesShardedPipelines && !plan.profile && plan.parallelism.pipeline > 1 && plan.parallelism.zeroStage >= 2;
+    return stack.refusesShardedPipelines && stageFacts(plan).hasLayers && plan.parallelism.pipeline > 1 && plan.parallelism.zeroStage >= 2;
 }
 
 int chunksWithWholeGradients(const Plan &plan, const StackSpec &stack)
@@ -50,7 +50,7 @@ int chunksWithWholeWeights(const Plan &plan, const StackSpec &stack)
 
 ChunkRuns expectedRuns(const Plan &plan, int microBatches)
 {
-    const int runs = plan.schedule == ScheduleKind::BreadthFirst ? 1 : (microBatches + plan.parallelism.pipeline - 1) / plan.parallelism.pipeline;
+    const int runs = traitsOf(plan.schedule).forwardsFirst ? 1 : (microBatches + plan.parallelism.pipeline - 1) / plan.parallelism.pipeline;
     return {runs, runs};
 }
 

@@ -40,6 +40,7 @@ struct CatalogueListing {
 [[nodiscard]] CatalogueListing modelListing(const Catalogue &catalogue);
 [[nodiscard]] CatalogueListing linkListing(const Catalogue &catalogue);    // round trips between regions
 [[nodiscard]] CatalogueListing stackListing(const Catalogue &catalogue);   // training frameworks and their known releases
+[[nodiscard]] CatalogueListing scheduleListing(const Catalogue &catalogue);   // built in: what their rows of traits say
 [[nodiscard]] CatalogueListing priceListing(const Catalogue &catalogue);   // GPUs by the hour, egress and power by region
 
 [[nodiscard]] std::string listingTable(const CatalogueListing &listing);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/explanation.h"
 
-#include "core/evaluate/alternatives.h"
+#include "core/advice/alternatives.h"
 #include "core/evaluate/breakdown_entries.h"
 #include "core/report/json_internal.h"
 #include "core/report/number_text.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recompute, offload or keep, as `trainyard-cli rok` prints it: the points that the window draws.
 
-#include "core/evaluate/rok.h"
+#include "core/advice/rok.h"
 
 #include <string>
 

@@ -8,12 +8,12 @@
 
 namespace trainyard::schedules {
 
-Expected<Program> atlas(const ScheduleShape &shape)
+namespace {
+
+void lay(Program &program)
 {
-    if (const auto checked = checkOneChunk(shape, "atlas"); !checked)
-        return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::Loop, {}, OrderRule::WorkConserving};
-    program.order.resize(static_cast<std::size_t>(shape.devices));
+    const ScheduleShape &shape = program.shape;
+    program.order.resize(std::size_t(shape.devices));
     int warmUp = shape.microBatches;
     for (int device = 0; device < shape.devices; ++device) {
         const bool isLast = device + 1 == shape.devices;
@@ -34,7 +34,19 @@ Expected<Program> atlas(const ScheduleShape &shape)
                 order.push_back(forward(0, m + ahead));
         }
     }
-    return program;
 }
+
+} // namespace
+
+constinit const ScheduleTraits atlas{
+    .kind = ScheduleKind::Atlas,
+    .label = "Atlas",
+    .text = "whatever can start: a backward before a forward before a recomputation ahead",
+    .holds = "as many as fit in 95 % of the memory; profile.in_flight",
+    .lay = lay,
+    .form = cellTime,
+    .rule = OrderRule::WorkConserving,
+    .room = RoomUse::RunTime,
+};
 
 } // namespace trainyard::schedules

@@ -5,20 +5,34 @@
 
 namespace trainyard::schedules {
 
-Expected<Program> breadthFirst(const ScheduleShape &shape)
+namespace {
+
+void lay(Program &program)
 {
-    const std::vector<int> needed(static_cast<std::size_t>(shape.devices), shape.microBatches);
-    if (const auto checked = checkInFlight(shape, needed, "breadth-first"); !checked)
-        return std::unexpected(checked.error());
+    const ScheduleShape &shape = program.shape;
     std::vector<Op> order;
-    order.reserve(2 * static_cast<std::size_t>(shape.microBatches) * static_cast<std::size_t>(shape.chunks));
+    order.reserve(2 * std::size_t(shape.microBatches) * std::size_t(shape.chunks));
     for (int c = 0; c < shape.chunks; ++c)
         for (int k = 0; k < shape.microBatches; ++k)
             order.push_back(forward(c, k));
     for (int c = shape.chunks - 1; c >= 0; --c)
         for (int k = 0; k < shape.microBatches; ++k)
             order.push_back(backward(c, k));
-    return Program{shape, ChunkPlacement::Loop, std::vector<std::vector<Op>>(static_cast<std::size_t>(shape.devices), order)};
+    program.order.assign(std::size_t(shape.devices), order);
 }
+
+} // namespace
+
+constinit const ScheduleTraits breadthFirst{
+    .kind = ScheduleKind::BreadthFirst,
+    .label = "Breadth-first",
+    .text = "every micro-batch through a chunk before the next chunk",
+    .holds = "all",
+    .bubble = "(p - 1)(f + b + w)/v",
+    .lay = lay,
+    .inFlight = everyMicroBatch,
+    .chunks = {},
+    .forwardsFirst = true,
+};
 
 } // namespace trainyard::schedules

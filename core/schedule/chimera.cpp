@@ -8,59 +8,68 @@
 #include "core/schedule/slot_order.h"
 
 #include <algorithm>
-#include <string>
 
 namespace trainyard::schedules {
 
 namespace {
 
-Expected<void> checkShape(const ScheduleShape &shape)
+/// Of each direction, per stage of its chain.
+std::vector<int> roomOf(const ScheduleShape &shape)
 {
-    const auto fault = [](const char *where, std::string what, std::string right) {
-        return std::unexpected(Error{ErrorCode::BadValue, where, std::move(what), std::move(right)});
-    };
-    if (shape.chunks != 2)
-        return fault("parallelism.virtual_pipeline",
-                     "is " + std::to_string(shape.chunks) + " under chimera, whose stages hold one chunk of each copy of the model", "1, the default, or 2");
-    if (shape.devices % 2 != 0)
-        return fault("parallelism.pipeline", "is " + std::to_string(shape.devices) + " under chimera, whose two copies meet in the middle",
-                     std::to_string(std::max(2, shape.devices - 1)) + " or " + std::to_string(shape.devices + 1));
-    if (shape.microBatches % 2 != 0)
-        return fault("workload.global_batch", "gives " + std::to_string(shape.microBatches)
-                         + " micro-batches to each pipeline; chimera sends half of them from each end",
-                     std::to_string(shape.microBatches + 1) + " micro-batches");
-    return {};
+    std::vector<int> room;
+    for (int i = 0; i < shape.devices; ++i)
+        room.push_back(std::min(shape.devices / 2, shape.devices - i));
+    return room;
 }
 
-} // namespace
-
-Expected<Program> chimera(const ScheduleShape &shape, const ScheduleTimes &times)
+/// Of both directions, in micro-batches of both chunks.
+std::vector<int> inFlight(const ScheduleShape &shape)
 {
-    if (const auto checked = checkShape(shape); !checked)
-        return std::unexpected(checked.error());
+    const std::vector<int> room = roomOf(shape);
+    const int each = shape.microBatches / 2;
+    std::vector<int> needed;
+    for (std::size_t i = 0; i < room.size(); ++i)
+        needed.push_back((std::min(each, room[i]) + std::min(each, room[room.size() - 1 - i]) + 1) / 2);
+    return needed;
+}
+
+void lay(Program &program, const ScheduleTimes &times)
+{
+    const ScheduleShape &shape = program.shape;
     const int p = shape.devices, each = shape.microBatches / 2;
-    std::vector<int> room, needed;
-    for (int i = 0; i < p; ++i)
-        room.push_back(std::min(p / 2, p - i));
-    for (int i = 0; i < p; ++i) {   // of both directions, in micro-batches of both chunks
-        const int down = std::min(each, room[static_cast<std::size_t>(i)]), up = std::min(each, room[static_cast<std::size_t>(p - 1 - i)]);
-        needed.push_back((down + up + 1) / 2);
-    }
-    if (const auto checked = checkInFlight(shape, needed, "chimera"); !checked)
-        return std::unexpected(checked.error());
-    Program direct{shape, ChunkPlacement::Bidirectional, {}, OrderRule::Strict};
-    orderInSlots(direct, {{0, 0, each, room}, {p, each, each, room}});
+    std::vector<int> room = roomOf(shape);
+    Program doubled = program;
+    orderInSlots(program, {{0, 0, each, room}, {p, each, each, room}});
     if (shape.microBatches <= p || times.stages.empty() || shape.inFlightLimit.empty())
-        return direct;
+        return;
     for (int &microBatches : room)
         microBatches *= 2;
-    Program doubled{shape, ChunkPlacement::Bidirectional, {}, OrderRule::Strict};
     orderInSlots(doubled, {{0, 0, each, room}, {p, each, each, room}}, 2);
     const std::vector<double> held = peakInFlight(doubled);
     for (std::size_t i = 0; i < held.size(); ++i)
         if (held[i] > shape.inFlightLimit[i])
-            return direct;
-    return lengthInOrder(doubled, times) < lengthInOrder(direct, times) ? std::move(doubled) : std::move(direct);
+            return;
+    if (lengthInOrder(doubled, times) < lengthInOrder(program, times))
+        program = std::move(doubled);
 }
+
+} // namespace
+
+constinit const ScheduleTraits chimera{
+    .kind = ScheduleKind::Chimera,
+    .label = "Chimera",
+    .text = "two copies in opposite directions, each as 1f1b; two forwards at once beyond as many micro-batches as stages, where memory has room",
+    .holds = "half the stages, doubled all of them",
+    .bubble = "(p - 2)(b + w + (m/p - 1)(b + w - f))",
+    .layByTimes = lay,
+    .inFlight = inFlight,
+    .placement = ChunkPlacement::Bidirectional,
+    .chunks = {.least = 2, .most = 2, .why = "whose stages hold one chunk of each copy of the model", .right = "1, the default, or 2"},
+    .stages = {.least = 2, .step = 2, .why = "whose two copies meet in the middle"},
+    .microBatches = {.least = 2, .step = 2, .why = "sends half of them from each end"},
+    .room = RoomUse::Doubling,
+    .beyondOneRound = "chimera doubles its forwards where each stage has room for as many micro-batches as there are stages; else each further round "
+                      "waits for what its backwards take longer than its forwards",
+};
 
 } // namespace trainyard::schedules

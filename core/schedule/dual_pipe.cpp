@@ -5,7 +5,6 @@
 #include "core/schedule/generators.h"
 
 #include <algorithm>
-#include <string>
 
 namespace trainyard::schedules {
 
@@ -86,53 +85,16 @@ std::vector<Op> eightSteps(DeviceOrder order, const Steps &steps, int rank, bool
     return order.take();
 }
 
-Error wrongShape(const char *where, std::string what, std::string right)
+/// Chunks rounded up to whole micro-batches of two.
+std::vector<int> room(const ScheduleShape &shape, int chunksInFlight)
 {
-    return {ErrorCode::BadValue, where, std::move(what), std::move(right)};
+    return std::vector<int>(std::size_t(shape.devices), (chunksInFlight + 1) / 2);
 }
 
-Expected<void> checkTwoChunks(const ScheduleShape &shape, const char *name, const char *whatTwoAre)
+void layDualPipe(Program &program)
 {
-    if (shape.chunks == 2)
-        return {};
-    return std::unexpected(wrongShape("parallelism.virtual_pipeline",
-                                      "is " + std::to_string(shape.chunks) + " under " + name + ", whose stages hold two chunks, " + whatTwoAre,
-                                      "1, the default, or 2"));
-}
-
-Expected<void> checkMicroBatches(const ScheduleShape &shape, const char *name, bool needsEven)
-{
-    const int least = 2 * shape.devices;
-    if (shape.microBatches >= least && (!needsEven || shape.microBatches % 2 == 0))
-        return {};
-    return std::unexpected(wrongShape("workload.global_batch",
-                                      "gives " + std::to_string(shape.microBatches) + " micro-batches to each pipeline; " + name + " of "
-                                          + std::to_string(shape.devices) + " stages needs at least two per stage"
-                                          + (needsEven ? ", and an even number" : ""),
-                                      std::to_string(std::max(least, shape.microBatches + shape.microBatches % 2)) + " micro-batches"));
-}
-
-/// p + 1 chunks, rounded up to whole micro-batches of two.
-Expected<void> checkRoom(const ScheduleShape &shape, int chunksInFlight, const char *name)
-{
-    return checkInFlight(shape, std::vector<int>(static_cast<std::size_t>(shape.devices), (chunksInFlight + 1) / 2), name);
-}
-
-} // namespace
-
-Expected<Program> dualPipe(const ScheduleShape &shape)
-{
-    if (const auto checked = checkTwoChunks(shape, "dualpipe", "one of each copy of the model"); !checked)
-        return std::unexpected(checked.error());
-    if (shape.devices % 2 != 0)
-        return std::unexpected(wrongShape("parallelism.pipeline", "is " + std::to_string(shape.devices) + " under dualpipe, which folds the stages in two",
-                                          std::to_string(shape.devices - 1 > 0 ? shape.devices - 1 : 2) + " or " + std::to_string(shape.devices + 1)));
-    if (const auto checked = checkMicroBatches(shape, "dualpipe", true); !checked)
-        return std::unexpected(checked.error());
-    if (const auto checked = checkRoom(shape, shape.devices + 1, "dualpipe"); !checked)
-        return std::unexpected(checked.error());
+    const ScheduleShape &shape = program.shape;
     const int half = shape.devices / 2, each = shape.microBatches / 2;
-    Program program{shape, ChunkPlacement::Bidirectional, {}, OrderRule::Strict};
     for (int device = 0; device < shape.devices; ++device) {
         const bool isUpper = device >= half;
         const int rank = isUpper ? shape.devices - 1 - device : device, left = half - rank - 1;
@@ -141,18 +103,11 @@ Expected<Program> dualPipe(const ScheduleShape &shape)
         program.order.push_back(eightSteps(DeviceOrder(chunk, first), {2 * left, rank + 1, left, each - shape.devices + rank + 1, left},
                                            rank, rank == half - 1));
     }
-    return program;
 }
 
-Expected<Program> dualPipeV(const ScheduleShape &shape)
+void layDualPipeV(Program &program)
 {
-    if (const auto checked = checkTwoChunks(shape, "dualpipev", "one of each leg of the V"); !checked)
-        return std::unexpected(checked.error());
-    if (const auto checked = checkMicroBatches(shape, "dualpipev", false); !checked)
-        return std::unexpected(checked.error());
-    if (const auto checked = checkRoom(shape, 2 * shape.devices + 1, "dualpipev"); !checked)
-        return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::V, {}, OrderRule::Strict};
+    const ScheduleShape &shape = program.shape;
     for (int device = 0; device < shape.devices; ++device) {
         const int left = shape.devices - device - 1;
         const int chunk[2] = {0, 1}, first[2] = {0, 0};
@@ -160,7 +115,39 @@ Expected<Program> dualPipeV(const ScheduleShape &shape)
                                            {2 * left, device + 1, left, shape.microBatches - 2 * shape.devices + device + 1, left}, device,
                                            left == 0));
     }
-    return program;
 }
+
+} // namespace
+
+constinit const ScheduleTraits dualPipe{
+    .kind = ScheduleKind::DualPipe,
+    .label = "DualPipe",
+    .text = "two copies of the model, half of the micro-batches from each end, forwards paired with backwards",
+    .holds = "half the stages + ½",
+    .bubble = "(p/2 - 1)(f + 2b - w)",
+    .lay = layDualPipe,
+    .inFlight = [](const ScheduleShape &shape) { return room(shape, shape.devices + 1); },
+    .placement = ChunkPlacement::Bidirectional,
+    .chunks = {.least = 2, .most = 2, .why = "whose stages hold two chunks, one of each copy of the model", .right = "1, the default, or 2"},
+    .stages = {.least = 2, .step = 2, .why = "which folds the stages in two"},
+    .microBatches = {.least = 2, .step = 2, .leastPerStage = 2, .why = "needs at least two per stage, and an even number"},
+    .splitsBackward = true,
+    .pairs = true,
+};
+
+constinit const ScheduleTraits dualPipeV{
+    .kind = ScheduleKind::DualPipeV,
+    .label = "DualPipe-V",
+    .text = "the same folded to a V with one copy",
+    .holds = "stages + ½",
+    .bubble = "(p - 1)(f + 2b - w)/v",
+    .lay = layDualPipeV,
+    .inFlight = [](const ScheduleShape &shape) { return room(shape, 2 * shape.devices + 1); },
+    .placement = ChunkPlacement::V,
+    .chunks = {.least = 2, .most = 2, .why = "whose stages hold two chunks, one of each leg of the V", .right = "1, the default, or 2"},
+    .microBatches = {.leastPerStage = 2, .why = "needs at least two per stage"},
+    .splitsBackward = true,
+    .pairs = true,
+};
 
 } // namespace trainyard::schedules

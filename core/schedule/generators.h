@@ -1,41 +1,32 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The schedule generators behind makeProgram, one file each. A generator may rely on a shape whose numbers are positive
-// and whose inFlightLimit is empty or has one entry a device; it fills the order and reports what the shape breaks.
+// The schedules behind traits.h, one file each: a generator and the row that says what there is to know of it. A generator may rely
+// on a shape that keeps the row's rules and whose inFlightLimit is empty or has one entry a device; it fills the order.
 
-#include "core/schedule/program.h"
+#include "core/schedule/traits.h"
 
 namespace trainyard::schedules {
 
-[[nodiscard]] Expected<Program> gpipe(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> oneFOneB(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> interleaved(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> breadthFirst(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> zbH1(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> zbH2(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> zbAuto(const ScheduleShape &shape, const ScheduleTimes &times);
-[[nodiscard]] Expected<Program> zbV(const ScheduleShape &shape, const ScheduleTimes &times);
-[[nodiscard]] Expected<Program> vHalf(const ScheduleShape &shape, const ScheduleTimes &times);
-[[nodiscard]] Expected<Program> vMin(const ScheduleShape &shape, const ScheduleTimes &times);
+extern const ScheduleTraits gpipe, oneFOneB, interleaved, breadthFirst, zbH1, zbH2, zbV, zbAuto, vHalf, vMin, dualPipe, dualPipeV, chimera,
+    hanayo, varuna, teraPipe, atlas;
+
+inline constexpr CountRule kTwoChunks{.least = 2, .most = 2, .why = "which has two chunks per stage", .right = "1, the default, or 2"};
+
 /// ZB-V's order that needs no search; its end is laid by `times`, which must not be empty.
 [[nodiscard]] Program zbVByHand(const ScheduleShape &shape, const ScheduleTimes &times);
 
-[[nodiscard]] Expected<Program> dualPipe(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> dualPipeV(const ScheduleShape &shape);
-/// Doubles forwards where that is shorter and `inFlightLimit` has room for it; without times or limits it does not.
-[[nodiscard]] Expected<Program> chimera(const ScheduleShape &shape, const ScheduleTimes &times);
-[[nodiscard]] Expected<Program> hanayo(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> varuna(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> teraPipe(const ScheduleShape &shape);
-[[nodiscard]] Expected<Program> atlas(const ScheduleShape &shape);
-
-/// BadValue where a stage may hold fewer micro-batches than `needed[device]`.
-[[nodiscard]] Expected<void> checkInFlight(const ScheduleShape &shape, const std::vector<int> &needed, const char *schedule);
-/// BadValue where a schedule of one chunk a stage is asked for several.
-[[nodiscard]] Expected<void> checkOneChunk(const ScheduleShape &shape, const char *schedule);
-
-/// BadValue where a schedule of two chunks a stage is asked for another number.
-[[nodiscard]] Expected<void> checkTwoChunks(const ScheduleShape &shape, const char *schedule);
+[[nodiscard]] inline std::vector<int> everyMicroBatch(const ScheduleShape &shape)
+{
+    return std::vector<int>(std::size_t(shape.devices), shape.microBatches);
+}
+[[nodiscard]] inline std::vector<int> asManyAsStages(const ScheduleShape &shape)
+{
+    return std::vector<int>(std::size_t(shape.devices), std::min(shape.devices, shape.microBatches));
+}
+/// Every chunk of every micro-batch, then all of them back.
+void layForwardsFirst(Program &program);
+/// BadValue where a stage may hold fewer micro-batches than the schedule has in flight there.
+[[nodiscard]] Expected<void> checkInFlight(const ScheduleTraits &schedule, const ScheduleShape &shape);
 
 [[nodiscard]] inline Op forward(int chunk, int microBatch)
 {

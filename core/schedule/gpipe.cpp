@@ -4,20 +4,30 @@
 
 namespace trainyard::schedules {
 
-Expected<Program> gpipe(const ScheduleShape &shape)
+void layForwardsFirst(Program &program)
 {
-    if (const auto checked = checkOneChunk(shape, "gpipe"); !checked)
-        return std::unexpected(checked.error());
-    const std::vector<int> needed(static_cast<std::size_t>(shape.devices), shape.microBatches);
-    if (const auto checked = checkInFlight(shape, needed, "gpipe"); !checked)
-        return std::unexpected(checked.error());
+    const ScheduleShape &shape = program.shape;
     std::vector<Op> order;
-    order.reserve(2 * static_cast<std::size_t>(shape.microBatches));
+    order.reserve(2 * std::size_t(shape.microBatches) * std::size_t(shape.chunks));
     for (int k = 0; k < shape.microBatches; ++k)
-        order.push_back(forward(0, k));
+        for (int slice = 0; slice < shape.chunks; ++slice)
+            order.push_back(forward(slice, k));
     for (int k = shape.microBatches - 1; k >= 0; --k)
-        order.push_back(backward(0, k));
-    return Program{shape, ChunkPlacement::Loop, std::vector<std::vector<Op>>(static_cast<std::size_t>(shape.devices), order)};
+        for (int slice = shape.chunks - 1; slice >= 0; --slice)
+            order.push_back(backward(slice, k));
+    program.order.assign(std::size_t(shape.devices), order);
 }
+
+constinit const ScheduleTraits gpipe{
+    .kind = ScheduleKind::GPipe,
+    .label = "GPipe",
+    .text = "all forwards, then all backwards",
+    .holds = "all",
+    .bubble = "(p - 1)(f + b + w)",
+    .lay = layForwardsFirst,
+    .inFlight = everyMicroBatch,
+    .form = gpipeTime,
+    .forwardsFirst = true,
+};
 
 } // namespace trainyard::schedules

@@ -5,23 +5,31 @@
 #include "core/schedule/slot_order.h"
 
 #include <algorithm>
-#include <string>
 
 namespace trainyard::schedules {
 
-Expected<Program> hanayo(const ScheduleShape &shape)
+namespace {
+
+void lay(Program &program)
 {
-    if (shape.chunks % 2 != 0)
-        return std::unexpected(Error{ErrorCode::BadValue, "parallelism.virtual_pipeline",
-                                     "is " + std::to_string(shape.chunks) + " under hanayo, whose waves take two chunks each",
-                                     std::to_string(shape.chunks - 1) + " or " + std::to_string(shape.chunks + 1)});
-    const int inFlight = std::min(shape.devices, shape.microBatches);
-    const std::vector<int> needed(static_cast<std::size_t>(shape.devices), inFlight);
-    if (const auto checked = checkInFlight(shape, needed, "hanayo"); !checked)
-        return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::V, {}, OrderRule::Strict};
-    orderInSlots(program, {{0, 0, shape.microBatches, std::vector<int>(static_cast<std::size_t>(program.virtualStages()), inFlight)}});
-    return program;
+    const int microBatches = program.shape.microBatches;
+    orderInSlots(program, {{0, 0, microBatches, std::vector<int>(std::size_t(program.virtualStages()), std::min(program.shape.devices, microBatches))}});
 }
+
+} // namespace
+
+constinit const ScheduleTraits hanayo{
+    .kind = ScheduleKind::Hanayo,
+    .label = "Hanayo",
+    .text = "waves down the stages and back",
+    .holds = "stages",
+    .bubble = "2(p - 1)(b + w + (m/p - 1)(b + w - f))/v",
+    .lay = lay,
+    .inFlight = asManyAsStages,
+    .placement = ChunkPlacement::V,
+    .chunks = {.least = 2, .step = 2, .why = "whose waves take two chunks each"},
+    .beyondOneRound = "the order of hanayo is Trainyard's own: each further round waits for what its backwards take longer than its forwards, so that "
+                      "micro-batches beyond the first round shorten the bubble less than under 1f1b, or not at all",
+};
 
 } // namespace trainyard::schedules

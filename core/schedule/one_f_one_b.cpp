@@ -9,11 +9,12 @@
 
 namespace trainyard::schedules {
 
-Expected<Program> oneFOneB(const ScheduleShape &shape)
+namespace {
+
+void lay(Program &program)
 {
-    if (const auto checked = checkOneChunk(shape, "1f1b"); !checked)
-        return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::Loop, std::vector<std::vector<Op>>(static_cast<std::size_t>(shape.devices))};
+    const ScheduleShape &shape = program.shape;
+    program.order.resize(std::size_t(shape.devices));
     int warmUp = shape.microBatches;
     for (int i = 0; i < shape.devices; ++i) {
         warmUp = std::min(warmUp, shape.devices - 1 - i);
@@ -30,7 +31,19 @@ Expected<Program> oneFOneB(const ScheduleShape &shape)
         for (int k = shape.microBatches - warmUp; k < shape.microBatches; ++k)
             order.push_back(backward(0, k));
     }
-    return program;
 }
+
+} // namespace
+
+constinit const ScheduleTraits oneFOneB{
+    .kind = ScheduleKind::OneFOneB,
+    .label = "1F1B",
+    .text = "forward and backward by turns",
+    .holds = "stages",
+    .bubble = "(p - 1)(f + b + w)",
+    .lay = lay,
+    .form = inFlightLimitedTime,
+    .holdsStagesBehind = true,
+};
 
 } // namespace trainyard::schedules

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/schedule/program.h"
 
+#include "core/plan/plan_io.h"
 #include "core/schedule/generators.h"
 
 #include <algorithm>
@@ -12,32 +13,12 @@ namespace trainyard {
 
 namespace {
 
-struct Generator {                 // every kind of ScheduleKind has one
-    ScheduleKind kind;
-    Expected<Program> (*make)(const ScheduleShape &);
-    Expected<Program> (*makeByTimes)(const ScheduleShape &, const ScheduleTimes &) = nullptr;
+constexpr std::array kSchedules{
+    &schedules::gpipe, &schedules::oneFOneB, &schedules::interleaved, &schedules::breadthFirst, &schedules::zbH1, &schedules::zbH2,
+    &schedules::zbV, &schedules::zbAuto, &schedules::vHalf, &schedules::vMin, &schedules::dualPipe, &schedules::dualPipeV,
+    &schedules::chimera, &schedules::hanayo, &schedules::varuna, &schedules::teraPipe, &schedules::atlas,
 };
-
-constexpr std::array kGenerators{
-    Generator{ScheduleKind::GPipe, schedules::gpipe},
-    Generator{ScheduleKind::OneFOneB, schedules::oneFOneB},
-    Generator{ScheduleKind::Interleaved, schedules::interleaved},
-    Generator{ScheduleKind::BreadthFirst, schedules::breadthFirst},
-    Generator{ScheduleKind::ZbH1, schedules::zbH1},
-    Generator{ScheduleKind::ZbH2, schedules::zbH2},
-    Generator{ScheduleKind::ZbV, nullptr, schedules::zbV},
-    Generator{ScheduleKind::ZbAuto, nullptr, schedules::zbAuto},
-    Generator{ScheduleKind::VHalf, nullptr, schedules::vHalf},
-    Generator{ScheduleKind::VMin, nullptr, schedules::vMin},
-    Generator{ScheduleKind::DualPipe, schedules::dualPipe},
-    Generator{ScheduleKind::DualPipeV, schedules::dualPipeV},
-    Generator{ScheduleKind::Chimera, nullptr, schedules::chimera},
-    Generator{ScheduleKind::Hanayo, schedules::hanayo},
-    Generator{ScheduleKind::Varuna, schedules::varuna},
-    Generator{ScheduleKind::TeraPipe, schedules::teraPipe},
-    Generator{ScheduleKind::Atlas, schedules::atlas},
-};
-static_assert(kGenerators.size() == static_cast<std::size_t>(ScheduleKind::Atlas) + 1);
+static_assert(kSchedules.size() == static_cast<std::size_t>(ScheduleKind::Atlas) + 1);
 
 Error badValue(const char *where, std::string what, std::string right)
 {
@@ -60,6 +41,34 @@ Expected<void> checkShape(const ScheduleShape &shape)
     if (std::ranges::any_of(shape.inFlightLimit, [](int limit) { return limit < 1; }))
         return std::unexpected(badValue("profile.in_flight", "leaves a stage without room for a micro-batch", "1 or more"));
     return {};
+}
+
+/// The accepted numbers around it, or above.
+std::string nearest(const CountRule &rule, int count, int stages, bool isBelowToo = true)
+{
+    const int least = rule.leastOf(stages), step = rule.stepOf(stages), below = count - (count - least) % step;
+    if (count < least)
+        return std::to_string(least);
+    return (isBelowToo ? std::to_string(below) + " or " : "") + std::to_string(below + step);
+}
+
+/// The schedule's own.
+Expected<void> checkRules(const ScheduleTraits &schedule, const ScheduleShape &shape)
+{
+    const std::string name = toString(schedule.kind);
+    if (const auto checked = checkChunks(schedule, schedule.isSliced() ? 1 : shape.chunks); !checked)
+        return checked;
+    if (!schedule.stages.accepts(shape.devices))
+        return std::unexpected(badValue("parallelism.pipeline", "is " + std::to_string(shape.devices) + " under " + name + ", " + schedule.stages.why,
+                                        nearest(schedule.stages, shape.devices, 1)));
+    if (const CountRule &rule = schedule.microBatches; !rule.accepts(shape.microBatches, shape.devices)) {
+        const std::string stages = " of " + std::to_string(shape.devices) + " stages";   // named where it says what counts them
+        return std::unexpected(badValue("workload.global_batch",
+                                        "gives " + std::to_string(shape.microBatches) + " micro-batches to each pipeline" + (rule.stepPerStage ? stages : "")
+                                            + "; " + name + (rule.leastPerStage && !rule.stepPerStage ? stages : "") + " " + rule.why,
+                                        nearest(rule, shape.microBatches, shape.devices, rule.stepPerStage > 0) + " micro-batches"));
+    }
+    return schedules::checkInFlight(schedule, shape);
 }
 
 Expected<void> checkTimes(const ScheduleTimes &times, const ScheduleShape &shape)
@@ -97,7 +106,6 @@ bool splitsBackward(const Program &program)
 
 Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, const ScheduleTimes &times)
 {
-    const auto generator = std::ranges::find(kGenerators, kind, &Generator::kind);
     if (const auto checked = checkShape(shape); !checked)
         return std::unexpected(checked.error());
     ScheduleShape full = shape;
@@ -105,9 +113,17 @@ Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, con
         full.inFlightLimit.resize(static_cast<std::size_t>(shape.devices), shape.inFlightLimit.front());
     if (const auto checked = checkTimes(times, shape); !checked)
         return std::unexpected(checked.error());
-    auto program = generator->makeByTimes ? generator->makeByTimes(full, times) : generator->make(full);
-    if (program)
-        spareRecomputeAfterOwnForward(*program);
+    const ScheduleTraits &schedule = traitsOf(kind);
+    if (const auto checked = checkRules(schedule, full); !checked)
+        return std::unexpected(checked.error());
+    Program program{full, schedule.placement, {}, schedule.rule};
+    if (schedule.layByTimes)
+        schedule.layByTimes(program, times);
+    else
+        schedule.lay(program);
+    if (program.order.empty())
+        return std::unexpected(Error{ErrorCode::Internal, "schedule", std::string(toString(kind)) + " found no order for these limits", ""});
+    spareRecomputeAfterOwnForward(program);
     return program;
 }
 
@@ -132,29 +148,46 @@ std::vector<double> peakInFlight(const Program &program, double keptForWeightGra
     return peaks;
 }
 
-namespace schedules {
-
-Expected<void> checkInFlight(const ScheduleShape &shape, const std::vector<int> &needed, const char *schedule)
+std::span<const ScheduleTraits *const> allSchedules()
 {
-    for (std::size_t i = 0; i < shape.inFlightLimit.size(); ++i)
+    return kSchedules;
+}
+
+const ScheduleTraits &traitsOf(ScheduleKind kind)
+{
+    return *kSchedules[static_cast<std::size_t>(kind)];
+}
+
+ScheduleKind scheduleForChunks(ScheduleKind now, int virtualPipeline)
+{
+    if (!traitsOf(now).isLoop() || traitsOf(now).chunks.accepts(virtualPipeline))
+        return now;
+    return virtualPipeline == 1 ? kPlainSchedule : ScheduleKind::Interleaved;
+}
+
+Expected<void> checkChunks(const ScheduleTraits &schedule, int chunks)
+{
+    const CountRule &rule = schedule.chunks;
+    if (rule.accepts(chunks))
+        return {};
+    return std::unexpected(badValue("parallelism.virtual_pipeline",
+                                    "is " + std::to_string(chunks) + " under " + toString(schedule.kind) + ", " + rule.why,
+                                    rule.right ? rule.right : nearest(rule, chunks, 1)));
+}
+
+Expected<void> schedules::checkInFlight(const ScheduleTraits &schedule, const ScheduleShape &shape)
+{
+    if (!schedule.inFlight || shape.inFlightLimit.empty())
+        return {};
+    const std::vector<int> needed = schedule.inFlight(shape);
+    for (std::size_t i = 0; i < needed.size(); ++i)
         if (shape.inFlightLimit[i] < needed[i])
             return std::unexpected(badValue("schedule",
-                                            std::string(schedule) + " keeps " + std::to_string(needed[i])
+                                            std::string(toString(schedule.kind)) + " keeps " + std::to_string(needed[i])
                                                 + " micro-batches in flight on stage " + std::to_string(i + 1) + ", which has room for "
                                                 + std::to_string(shape.inFlightLimit[i]),
                                             "1f1b, which waits where room is short, or fewer micro-batches"));
     return {};
 }
-
-Expected<void> checkOneChunk(const ScheduleShape &shape, const char *schedule)
-{
-    if (shape.chunks == 1)
-        return {};
-    return std::unexpected(badValue("parallelism.virtual_pipeline",
-                                    "is " + std::to_string(shape.chunks) + " under " + schedule + ", which has one chunk per stage",
-                                    "1, or schedule interleaved or breadth-first"));
-}
-
-} // namespace schedules
 
 } // namespace trainyard

@@ -5,6 +5,7 @@
 // says which.
 
 #include "core/base/error.h"
+#include "core/plan/plan.h"
 #include "core/schedule/chunks.h"
 
 #include <cstdint>

@@ -184,33 +184,50 @@ private:
     std::vector<int> m_forwardsLeft;
 };
 
-Expected<Program> fromBlock(const ScheduleShape &shape, const ScheduleTimes &times, Block (*block)(int, int), const char *name)
+template <Block (*block)(int, int)>
+void lay(Program &program, const ScheduleTimes &times)
 {
-    if (const auto checked = checkTwoChunks(shape, name); !checked)
-        return std::unexpected(checked.error());
+    const ScheduleShape shape = program.shape;
     Order order = repeat(shape, block);
-    const std::vector<int> needed(static_cast<std::size_t>(shape.devices), (order.chunks + 1) / 2);
-    if (const auto checked = checkInFlight(shape, needed, name); !checked)
-        return std::unexpected(checked.error());
     for (std::vector<Step> &steps : order.steps)
         std::ranges::reverse(steps);
     const ScheduleTimes rounded = roundedTimes(shape, times);
     BestProgram best(shape, times);
     for (int i = 0, tries = choicesToTry(shape, 8); i < tries; ++i)
         best.offer(GuidedList(shape, rounded, order, {(i & 4) != 0, (i & 2) == 0, (i & 1) != 0}).make());
-    return best.take();
+    program = best.take();
+}
+
+template <Block (*block)(int, int)>
+std::vector<int> inFlight(const ScheduleShape &shape)
+{
+    return std::vector<int>(std::size_t(shape.devices), (repeat(shape, block).chunks + 1) / 2);
 }
 
 } // namespace
 
-Expected<Program> vHalf(const ScheduleShape &shape, const ScheduleTimes &times)
-{
-    return fromBlock(shape, times, halfBlock, "v-half");
-}
+constinit const ScheduleTraits vHalf{
+    .kind = ScheduleKind::VHalf,
+    .label = "V-Half",
+    .text = "like zb-v with less memory and more waiting",
+    .holds = "half the stages + 1",
+    .layByTimes = lay<halfBlock>,
+    .inFlight = inFlight<halfBlock>,
+    .placement = ChunkPlacement::V,
+    .chunks = kTwoChunks,
+    .splitsBackward = true,
+};
 
-Expected<Program> vMin(const ScheduleShape &shape, const ScheduleTimes &times)
-{
-    return fromBlock(shape, times, minBlock, "v-min");
-}
+constinit const ScheduleTraits vMin{
+    .kind = ScheduleKind::VMin,
+    .label = "V-Min",
+    .text = "like v-half, more so",
+    .holds = "a third of the stages + 1⅓",
+    .layByTimes = lay<minBlock>,
+    .inFlight = inFlight<minBlock>,
+    .placement = ChunkPlacement::V,
+    .chunks = kTwoChunks,
+    .splitsBackward = true,
+};
 
 } // namespace trainyard::schedules

@@ -76,19 +76,29 @@ private:
     std::vector<Stage> m_stages;
 };
 
+std::vector<int> inFlight(const ScheduleShape &shape)
+{
+    std::vector<int> needed = everyMicroBatch(shape);
+    needed.back() = 1;
+    return needed;
+}
+
+void lay(Program &program)
+{
+    OrderFile(program).run();
+}
+
 } // namespace
 
-Expected<Program> varuna(const ScheduleShape &shape)
-{
-    if (const auto checked = checkOneChunk(shape, "varuna"); !checked)
-        return std::unexpected(checked.error());
-    std::vector<int> needed(static_cast<std::size_t>(shape.devices), shape.microBatches);
-    needed.back() = 1;
-    if (const auto checked = checkInFlight(shape, needed, "varuna"); !checked)
-        return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::Loop, {}, OrderRule::OpportunisticForward};
-    OrderFile(program).run();
-    return program;
-}
+constinit const ScheduleTraits varuna{
+    .kind = ScheduleKind::Varuna,
+    .label = "Varuna",
+    .text = "an order made beforehand; while a backward waits for its gradient, the next forward goes",
+    .holds = "all",
+    .lay = lay,
+    .inFlight = inFlight,
+    .form = cellTime,
+    .rule = OrderRule::OpportunisticForward,
+};
 
 } // namespace trainyard::schedules

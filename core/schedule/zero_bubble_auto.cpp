@@ -131,30 +131,39 @@ private:
     std::vector<int> m_wanted;
 };
 
-} // namespace
-
-Expected<Program> zbAuto(const ScheduleShape &shape, const ScheduleTimes &times)
+void lay(Program &program, const ScheduleTimes &times)
 {
-    if (const auto checked = checkOneChunk(shape, "zb-auto"); !checked)
-        return std::unexpected(checked.error());
+    const ScheduleShape shape = program.shape;
     ScheduleShape limited = shape;
     if (limited.inFlightLimit.empty())
-        limited.inFlightLimit.assign(static_cast<std::size_t>(shape.devices), shape.devices);
+        limited.inFlightLimit.assign(std::size_t(shape.devices), shape.devices);
     BestProgram best(shape, times);
     const ScheduleTimes rounded = roundedTimes(shape, times);
     for (int i = 0, tries = choicesToTry(shape, 8); i < tries; ++i) {
-        Program program = AutoSchedule(limited, rounded, {(i & 4) == 0, (i & 2) == 0, (i & 1) == 0}).make();
-        program.shape = shape;
-        best.offer(std::move(program));
+        Program tried = AutoSchedule(limited, rounded, {(i & 4) == 0, (i & 2) == 0, (i & 1) == 0}).make();
+        tried.shape = shape;
+        best.offer(std::move(tried));
     }
-    for (const auto hand : {zbH1, zbH2})
-        if (auto program = hand(limited)) {
-            program->shape = shape;
-            best.offer(std::move(*program));
-        }
-    if (best.isEmpty())
-        return std::unexpected(Error{ErrorCode::Internal, "schedule", "zb-auto found no order for these limits", ""});
-    return best.take();
+    for (const ScheduleTraits *hand : {&zbH1, &zbH2}) {
+        if (!checkInFlight(*hand, limited))
+            continue;
+        Program made{shape, hand->placement, {}};
+        hand->lay(made);
+        best.offer(std::move(made));
+    }
+    program = best.take();
 }
+
+} // namespace
+
+constinit const ScheduleTraits zbAuto{
+    .kind = ScheduleKind::ZbAuto,
+    .label = "ZB automatic",
+    .text = "split backward, laid by the times of the stages within the memory of the GPUs",
+    .holds = "stages to twice the stages, as fit; profile.in_flight",
+    .layByTimes = lay,
+    .splitsBackward = true,
+    .room = RoomUse::Order,
+};
 
 } // namespace trainyard::schedules

@@ -29,32 +29,46 @@ std::vector<Op> stageOrder(int microBatches, int warmUp, int lag)
     return order;
 }
 
-Expected<Program> handMade(const ScheduleShape &shape, int h, const char *name)
+template <int h>
+void lay(Program &program)
 {
-    if (const auto checked = checkOneChunk(shape, name); !checked)
-        return std::unexpected(checked.error());
-    Program program{shape, ChunkPlacement::Loop, {}};
+    const ScheduleShape &shape = program.shape;
+    for (int i = 0; i < shape.devices; ++i)
+        program.order.push_back(stageOrder(shape.microBatches, std::min(h * (shape.devices - 1 - i), shape.microBatches), h * i));
+}
+
+template <int h>
+std::vector<int> inFlight(const ScheduleShape &shape)
+{
     std::vector<int> needed;
-    for (int i = 0; i < shape.devices; ++i) {
-        const int warmUp = std::min(h * (shape.devices - 1 - i), shape.microBatches);
-        program.order.push_back(stageOrder(shape.microBatches, warmUp, h * i));
-        needed.push_back(std::min(warmUp + h * i + 1, shape.microBatches));
-    }
-    if (const auto checked = checkInFlight(shape, needed, name); !checked)
-        return std::unexpected(checked.error());
-    return program;
+    for (int i = 0; i < shape.devices; ++i)
+        needed.push_back(std::min(std::min(h * (shape.devices - 1 - i), shape.microBatches) + h * i + 1, shape.microBatches));
+    return needed;
 }
 
 } // namespace
 
-Expected<Program> zbH1(const ScheduleShape &shape)
-{
-    return handMade(shape, 1, "zb-h1");
-}
+constinit const ScheduleTraits zbH1{
+    .kind = ScheduleKind::ZbH1,
+    .label = "ZB-H1",
+    .text = "backward split in input and weight gradients, by hand",
+    .holds = "stages",
+    .bubble = "(p - 1)(f + b - w)",
+    .lay = lay<1>,
+    .inFlight = inFlight<1>,
+    .splitsBackward = true,
+    .holdsStagesBehind = true,
+};
 
-Expected<Program> zbH2(const ScheduleShape &shape)
-{
-    return handMade(shape, 2, "zb-h2");
-}
+constinit const ScheduleTraits zbH2{
+    .kind = ScheduleKind::ZbH2,
+    .label = "ZB-H2",
+    .text = "the same, with more micro-batches in flight and no wait at equal times",
+    .holds = "twice the stages less 1",
+    .bubble = "(p - 1)(f + b - 2w)",
+    .lay = lay<2>,
+    .inFlight = inFlight<2>,
+    .splitsBackward = true,
+};
 
 } // namespace trainyard::schedules

@@ -175,31 +175,33 @@ void offerPasses(BestProgram &best, const ScheduleShape &shape, const ScheduleTi
     }
 }
 
-} // namespace
-
-Expected<void> checkTwoChunks(const ScheduleShape &shape, const char *schedule)
+void lay(Program &program, const ScheduleTimes &times)
 {
-    if (shape.chunks == 2)
-        return {};
-    return std::unexpected(Error{ErrorCode::BadValue, "parallelism.virtual_pipeline",
-                                 "is " + std::to_string(shape.chunks) + " under " + schedule + ", which has two chunks per stage", "2"});
-}
-
-Expected<Program> zbV(const ScheduleShape &shape, const ScheduleTimes &times)
-{
-    if (const auto checked = checkTwoChunks(shape, "zb-v"); !checked)
-        return std::unexpected(checked.error());
-    const std::vector<int> needed(static_cast<std::size_t>(shape.devices), std::min(shape.devices, shape.microBatches));
-    if (const auto checked = checkInFlight(shape, needed, "zb-v"); !checked)
-        return std::unexpected(checked.error());
+    const ScheduleShape shape = program.shape;
     const ScheduleTimes rounded = roundedTimes(shape, times);
+    program = zbVByHand(shape, rounded);
     if (times.stages.empty())
-        return zbVByHand(shape, rounded);
+        return;
     BestProgram best(shape, times);
-    best.offer(zbVByHand(shape, rounded));
+    best.offer(std::move(program));
     for (int i = 0, tries = choicesToTry(shape, 4); i < tries; ++i)
         offerPasses(best, shape, rounded, {(i & 1) == 0, (i & 2) == 0});
-    return best.take();
+    program = best.take();
 }
+
+} // namespace
+
+constinit const ScheduleTraits zbV{
+    .kind = ScheduleKind::ZbV,
+    .label = "ZB-V",
+    .text = "split backward, two chunks a stage that turn back at the last one",
+    .holds = "stages",
+    .bubble = "0",
+    .layByTimes = lay,
+    .inFlight = asManyAsStages,
+    .placement = ChunkPlacement::V,
+    .chunks = kTwoChunks,
+    .splitsBackward = true,
+};
 
 } // namespace trainyard::schedules

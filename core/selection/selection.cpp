@@ -6,7 +6,7 @@
 #include "core/cost/placements.h"
 #include "core/cost/wan_codec.h"
 #include "core/evaluate/estimate.h"
-#include "core/schedule/chunks.h"
+#include "core/placement/stage_source.h"
 #include "core/selection/candidates_internal.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ private:
             alone.bubbleFill.enabled = false;
             plan = std::make_shared<const Plan>(std::move(alone));
         }
-        return evaluate(std::move(plan), m_catalogue, m_workspace, m_stop, {.keepTimeline = false, .offerFixes = false});
+        return trainyard::run(std::move(plan), Depth::Score, {m_catalogue, m_workspace, m_stop});
     }
 
     ExpectedAll<void> addCurrent()
@@ -120,12 +120,12 @@ private:
         return {};
     }
 
-    /// Whole pipelines in several datacenters: the other way across, for comparison. A profile that says nothing of
-    /// parameters has no gradients to exchange, so that there is nothing to compare with.
+    /// Whole pipelines in several datacenters: the other way across, for comparison. Measurements that say nothing of
+    /// parameters have no gradients to exchange, so that there is nothing to compare with.
     ExpectedAll<void> addDataAcross()
     {
         Plan plan = *m_result.plan;
-        if (plan.profile && plan.profile->parametersMb <= 0)
+        if (!stageSource(plan).hasGradients())
             return {};
         plan.placement.mode = PlacementMode::DataAcross;
         plan.placement.stages.clear();
@@ -200,14 +200,13 @@ private:
     [[nodiscard]] double screenedEgress(SelectionOption &option) const
     {
         const Plan &plan = *option.plan;
-        const int context = plan.profile ? 1 : m_workload.degrees.context;
         double usd = 0;
         for (std::size_t i = 1; i < option.blocks.size(); ++i) {
             const std::string &from = plan.cluster.datacenters[std::size_t(option.blocks[i - 1].datacenter)].id;
             const int link = plan.cluster.linkBetween(from, plan.cluster.datacenters[std::size_t(option.blocks[i].datacenter)].id);
             const std::array<double, 2> price = egressUsdPerGb(plan, m_catalogue, link);
             const int out = plan.cluster.wanLinks[std::size_t(link)].between[0] == from ? 0 : 1;
-            const double sent = totalMicroBatches(plan) * context * activationBits(plan).share();
+            const double sent = totalMicroBatches(plan) * m_workload.boundaryParts() * activationBits(plan).share();
             const double forth = sent * m_workload.boundaryBytes(false), back = sent * m_workload.boundaryBytes(true);
             option.wanBytes += forth + back;
             usd += (forth * price[std::size_t(out)] + back * price[std::size_t(1 - out)]) / 1e9;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/analysis.h"
 
+#include "core/timeline/stage_booking.h"
+
 #include <algorithm>
 
 namespace trainyard {
@@ -14,20 +16,43 @@ Nanoseconds &of(Times &times, TimeUse use)
     return times[static_cast<std::size_t>(use)];
 }
 
-struct Wait {
-    TimeUse use = TimeUse::Bubble;   // what the wait is booked to
-    Nanoseconds since = 0;           // from when on; before that it is a bubble
+struct Sums {
+    const Timeline &timeline;
+    Times times{};
+    Nanoseconds computing = 0;
+
+    void wait(TimeUse use, Nanoseconds begin, Nanoseconds end, std::uint32_t, std::uint32_t) { of(times, use) += end - begin; }
+    void work(std::uint32_t span)
+    {
+        const Nanoseconds length = timeline.end[span] - timeline.start[span];
+        if (isTrainingCompute(timeline.kind[span]))   // nearly all
+            computing += length;
+        else
+            of(times, traitsOf(timeline.kind[span]).use) += length;
+    }
 };
 
-/// What a span on `track` waited for in the gap before it.
-Wait waitBefore(const Timeline &timeline, std::uint32_t span, std::uint32_t track)
+StageTime stageTime(const Timeline &timeline, std::uint32_t track)
+{
+    Sums sums{timeline};
+    bookStage(timeline, track, sums);
+    Times &stage = sums.times;
+    of(stage, TimeUse::Compute) += sums.computing;
+    return {of(stage, TimeUse::Compute), of(stage, TimeUse::Bubble), of(stage, TimeUse::Wan), of(stage, TimeUse::Pipeline), of(stage, TimeUse::Reduce),
+            of(stage, TimeUse::Optimizer), of(stage, TimeUse::Overhead), of(stage, TimeUse::Offload)};
+}
+
+} // namespace
+
+BookedWait bookedWait(const Timeline &timeline, std::uint32_t span, std::uint32_t track)
 {
     std::uint32_t cause = timeline.cause[span];
     // An exchange without duration (a gradient norm) passes on what it waited for itself; so do the pieces of a cell's transfer,
     // which are gathered for its sake.
     const auto passesOn = [&](std::uint32_t other) {
-        const Stream stream = timeline.tracks[timeline.trackOf[other]].stream;
-        return stream == Stream::Copy ? timeline.cause[other] != kNoSpan : stream == Stream::Collective && timeline.start[other] == timeline.end[other];
+        if (traitsOf(timeline.kind[other]).waitsSince == WaitsSince::Cause)
+            return timeline.cause[other] != kNoSpan;
+        return timeline.tracks[timeline.trackOf[other]].stream == Stream::Collective && timeline.start[other] == timeline.end[other];
     };
     while (cause != kNoSpan && passesOn(cause))
         cause = timeline.cause[cause];
@@ -37,59 +62,14 @@ Wait waitBefore(const Timeline &timeline, std::uint32_t span, std::uint32_t trac
     switch (traits.waitsSince) {
     case WaitsSince::Origin: {
         const std::uint32_t origin = timeline.origin.empty() ? kNoSpan : timeline.origin[cause];
-        return {traits.use, origin == kNoSpan ? timeline.start[cause] : timeline.end[origin]};
+        return {traits.use, origin == kNoSpan ? timeline.start[cause] : timeline.end[origin], cause};
     }
-    case WaitsSince::Start: return {traits.use, timeline.start[cause]};
+    case WaitsSince::Start:
+    case WaitsSince::Cause: return {traits.use, timeline.start[cause], cause};
     case WaitsSince::End: break;
     }
     return {TimeUse::Pipeline, timeline.end[cause]};   // the lag of a local boundary
 }
-
-/// After the last span of a stage: what its collectives still do counts as theirs, the rest is a bubble.
-void bookRest(Times &stage, const Timeline &timeline, const Track &track, Nanoseconds from)
-{
-    Nanoseconds done = from;
-    for (const Track &other : timeline.tracks) {
-        if (other.stream != Stream::Collective || other.stage != track.stage || other.pipelineClass != track.pipelineClass)
-            continue;
-        for (std::uint32_t span = other.first; span < other.last; ++span) {
-            const Nanoseconds start = std::max(done, timeline.start[span]), end = timeline.end[span];
-            if (end <= start)
-                continue;
-            of(stage, TimeUse::Bubble) += start - done;
-            of(stage, traitsOf(timeline.kind[span]).use) += end - start;
-            done = end;
-        }
-    }
-    of(stage, TimeUse::Bubble) += timeline.duration - done;
-}
-
-StageTime stageTime(const Timeline &timeline, std::uint32_t trackIndex)
-{
-    const Track &track = timeline.tracks[trackIndex];
-    Times stage{};
-    Nanoseconds done = 0, computing = 0;
-    for (std::uint32_t span = track.first; span < track.last; ++span) {
-        const Nanoseconds start = timeline.start[span];
-        if (start > done) {
-            const Wait wait = waitBefore(timeline, span, trackIndex);
-            const Nanoseconds since = std::clamp(wait.since, done, start);
-            of(stage, TimeUse::Bubble) += since - done;
-            of(stage, wait.use) += start - since;
-        }
-        done = timeline.end[span];
-        if (isTrainingCompute(timeline.kind[span]))   // nearly all
-            computing += done - start;
-        else
-            of(stage, traitsOf(timeline.kind[span]).use) += done - start;
-    }
-    bookRest(stage, timeline, track, done);
-    of(stage, TimeUse::Compute) += computing;
-    return {of(stage, TimeUse::Compute), of(stage, TimeUse::Bubble), of(stage, TimeUse::Wan), of(stage, TimeUse::Pipeline), of(stage, TimeUse::Reduce),
-            of(stage, TimeUse::Optimizer), of(stage, TimeUse::Overhead), of(stage, TimeUse::Offload)};
-}
-
-} // namespace
 
 std::vector<StageTime> stageTimes(const Timeline &timeline)
 {

@@ -89,7 +89,7 @@ private:
         m_work.active.clear();
         m_links.reset();
         m_work.pending = m_topology.waits;
-        if (m_graph.overtakes.empty() && m_graph.voidAfter.empty())
+        if (m_graph.overtakes.empty())
             return;
         m_timeline.isVoid.assign(tasks, 0);
         std::ranges::fill(m_timeline.end, kNever);   // whether a task has ended is asked of those that have not
@@ -208,8 +208,6 @@ private:
     /// What nobody waits for any more.
     void stop(std::uint32_t task)
     {
-        if (!mayStop(task))
-            return;
         const auto active = std::ranges::find(m_work.active, task, &SimulationWorkspace::ActiveFlow::task);
         if (active == m_work.active.end())   // not begun
             return;
@@ -272,15 +270,12 @@ private:
                 release(m_topology.successor[i] & ~kFromStart);
     }
 
-    /// It overtakes what has not ended, or nobody needs it any more.
+    /// It overtakes what has not ended, or was overtaken.
     [[nodiscard]] bool isMoot(std::uint32_t task)
     {
         if (m_timeline.isVoid.empty())
             return false;
-        if (const std::uint32_t before = m_graph.voidAfter.empty() ? kNoSpan : m_graph.voidAfter[task];
-            before != kNoSpan && m_timeline.end[before] != kNever && m_timeline.start[before] <= m_now)
-            m_timeline.isVoid[task] = 1;
-        if (const std::uint32_t other = m_graph.overtakes.empty() ? kNoSpan : m_graph.overtakes[task]; other != kNoSpan) {
+        if (const std::uint32_t other = m_graph.overtakes[task]; other != kNoSpan) {
             if (m_timeline.end[other] > m_now) {
                 m_timeline.isVoid[other] = 1;
                 stop(other);

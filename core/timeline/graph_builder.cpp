@@ -48,10 +48,10 @@ void GraphBuilder::carry(Id task, Id result)
     after(task, result);
 }
 
-void GraphBuilder::overtake(Id task, Id other, bool mayStop)
+void GraphBuilder::overtake(Id task, Id other)
 {
     set(m_graph.overtakes, task, other, kNoSpan);
-    set(m_graph.mayStop, other, static_cast<std::uint8_t>(mayStop ? 1 : 0), std::uint8_t{0});
+    set(m_graph.mayStop, other, std::uint8_t{1}, std::uint8_t{0});
 }
 
 void GraphBuilder::numberByResource()
@@ -152,7 +152,7 @@ Expected<TaskGraph> GraphBuilder::finish(std::uint64_t fingerprint) &&
     arrange(m_graph.pairedChunk, std::uint16_t{0});
     arrange(m_graph.priority, std::int64_t{0});
     arrange(m_graph.mayStop, std::uint8_t{0});
-    for (std::vector<std::uint32_t> *tasksOf : {&m_graph.origin, &m_graph.overtakes, &m_graph.voidAfter}) {
+    for (std::vector<std::uint32_t> *tasksOf : {&m_graph.origin, &m_graph.overtakes}) {
         arrange(*tasksOf, kNoSpan);
         for (std::uint32_t &task : *tasksOf)
             task = task == kNoSpan || m_number.empty() ? task : m_number[task];

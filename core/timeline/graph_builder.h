@@ -55,8 +55,7 @@ public:
     /// It waits for the result that it carries.
     void carry(Id task, Id result);
     void setPriority(Id task, std::int64_t priority) { set(m_graph.priority, task, priority, std::int64_t{0}); }
-    void overtake(Id task, Id other, bool mayStop);
-    void voidAfter(Id task, Id other) { set(m_graph.voidAfter, task, other, kNoSpan); }
+    void overtake(Id task, Id other);
 
     /// Errors: Internal where tasks wait for each other in a circle.
     [[nodiscard]] Expected<TaskGraph> finish(std::uint64_t fingerprint = 0) &&;

@@ -46,25 +46,19 @@ private:
     MemoryStep m_last{0, 0};
 };
 
-OffloadUse useOf(const Timeline &timeline, int pipelineClass, int stage)
+/// Of a store, whose bytes are outside when it ends, or a load, whose bytes leave there when it starts.
+void addMove(OffloadUse &use, const Timeline &timeline, std::uint32_t span)
 {
-    OffloadUse use;
-    for (const Track &track : timeline.tracks) {
-        if (track.pipelineClass != pipelineClass || track.stage != stage || (track.stream != Stream::Store && track.stream != Stream::Load))
-            continue;
-        for (std::uint32_t span = track.first; span < track.last; ++span) {
-            const double bytes = timeline.classOf(span).bytes, moved = timeline.bytesMoved(span);
-            if (track.stream == Stream::Load) {
-                use.read += moved;
-                continue;
-            }
-            use.written += moved;
-            use.dropped += bytes - moved;
-            if (timeline.isInVain(span))
-                use.forwarded += moved;
-        }
-    }
-    return use;
+    const TaskClass &move = timeline.classOf(span);
+    if (move.memory.atStart.away < 0)
+        use.read += timeline.bytesMoved(span);
+    if (move.memory.atEnd.away <= 0)
+        return;
+    const double moved = timeline.bytesMoved(span);
+    use.written += moved;
+    use.dropped += move.bytes - moved;
+    if (timeline.isInVain(span))
+        use.forwarded += moved;
 }
 
 /// Of a stage that has nothing but its operations: nothing leaves, and there is nothing to put in order. Plain variables: long
@@ -118,6 +112,8 @@ void walkRows(const Timeline &timeline, MemoryRows &rows, LiveOverTime &result)
     rows.each([&](std::uint32_t span, bool ends) {
         const MemoryChange &change = rows.effectOf(span).memory;
         ends ? sum.end(change) : sum.start(change);
+        if (ends)
+            addMove(result.use, timeline, span);
         if constexpr (keepsCurves) {
             const Nanoseconds time = ends ? end[span] : start[span];
             gpu->add(time, sum.gpu());
@@ -161,7 +157,6 @@ LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage
         return result;
     }
     keepsCurves ? walkRows<true>(timeline, rows, result) : walkRows<false>(timeline, rows, result);
-    result.use = useOf(timeline, pipelineClass, stage);
     return result;
 }
 

@@ -28,6 +28,8 @@ struct LiveOverTime {
     std::size_t fullest = 0;       // number of the change that reached the peak: as many changes come before it
     bool isFromSpans = false;      // counted from a timeline, not from an order of work
     OffloadUse use;
+
+    [[nodiscard]] LiveOverTime withoutCurves() const { return {{}, {}, peak, peakWhole, mostAway, fullest, isFromSpans, use}; }
 };
 
 /// Of a stage of a class of pipelines. `leaves`: some of what it holds does, or is discarded; else there is no second curve.

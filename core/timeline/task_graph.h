@@ -88,10 +88,9 @@ struct TaskGraph {
     std::vector<std::uint32_t> origin;         // as in Timeline
     std::vector<std::int64_t> priority;        // lower first; used on Priority and Turns resources; empty where there is none
     // Cancelling, on Priority resources; empty where nothing is. A task that begins before the one that it overtakes has ended finds
-    // what that was to bring away still there: both are in vain, the other does not begin any more or, where it may be stopped,
-    // ends at once. A task that has not begun when the one named in `voidAfter` begins is in vain.
-    std::vector<std::uint32_t> overtakes, voidAfter;   // or kNoSpan
-    std::vector<std::uint8_t> mayStop;
+    // what that was to bring away still there: both are in vain, the other does not begin any more or ends at once.
+    std::vector<std::uint32_t> overtakes;      // or kNoSpan
+    std::vector<std::uint8_t> mayStop;         // 1 where another may overtake it
     // 1 where the task goes on with what the task before it on the same resource began: it is the next there, and waited for.
     // Read on resources with a policy; empty where no operation there has several tasks.
     std::vector<std::uint8_t> continues;

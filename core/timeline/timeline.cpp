@@ -10,7 +10,7 @@ const std::array<WorkTraits, kWorkKindCount> kWorkTraits{{
     {"weight gradient", TimeUse::Compute, WaitsSince::End},
     {"recompute", TimeUse::Compute, WaitsSince::End},
     {"forward and backward", TimeUse::Compute, WaitsSince::End},
-    {"pipeline transfer", TimeUse::Pipeline, WaitsSince::Start},
+    {"pipeline transfer", TimeUse::Pipeline, WaitsSince::Cause},
     {"WAN transfer", TimeUse::Wan, WaitsSince::Origin},
     {"collective", TimeUse::Compute, WaitsSince::End},
     {"gradient sync", TimeUse::Reduce, WaitsSince::Start},

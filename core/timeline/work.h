@@ -29,7 +29,7 @@ inline constexpr int kTimeUseCount = 9;
 
 /// Since when a stage waits for work of a kind on another row: since the result that it carries was there, since it began, since
 /// it ended (the lag of a local boundary), or for what it waited for itself.
-enum class WaitsSince : std::uint8_t { Origin, Start, End };
+enum class WaitsSince : std::uint8_t { Origin, Start, End, Cause };
 
 struct WorkTraits {
     const char *name;              // that tables, legends and exports show

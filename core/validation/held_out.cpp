@@ -2,6 +2,7 @@
 #include "core/validation/held_out.h"
 
 #include "core/evaluate/confidence.h"
+#include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ std::vector<TimedRow> timedRows(std::span<const ValidationResult> results)
     std::set<std::pair<std::string_view, std::string_view>> counted;   // one figure a row
     for (const ValidationResult &r : results) {
         const auto ratio = timeRatio(r);
-        if (ratio && !r.evidence.empty() && r.plan && !r.plan->profile && counted.insert({r.source, r.id}).second)
+        if (ratio && !r.evidence.empty() && r.plan && stageFacts(*r.plan).hasLayers && counted.insert({r.source, r.id}).second)
             rows.push_back({&r, std::log(*ratio)});
     }
     return rows;

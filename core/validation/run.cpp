@@ -2,7 +2,7 @@
 #include "core/validation/run.h"
 
 #include "core/evaluate/confidence.h"
-#include "core/evaluate/evaluate.h"
+#include "core/evaluate/run.h"
 #include "core/report/metric_lookup.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::string blockingProblem(const Evaluation &evaluation)
 Results evaluateRow(const RowJob &job, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop)
 {
     Results results = blankResults(job);
-    const auto evaluation = evaluate(job.row->plan, catalogue, workspace, stop, {.keepTimeline = false, .offerFixes = false});
+    const auto evaluation = run(job.row->plan, Depth::Score, {catalogue, workspace, stop});
     if (!evaluation) {
         if (evaluation.error().front().code == ErrorCode::Cancelled)
             return {};

@@ -2,9 +2,9 @@
 // The way from a plan to its numbers on real plans: a whole evaluation, the closed form, and what a step of a drag costs.
 #include "core/cluster/edits.h"
 #include "core/cost/placements.h"
-#include "core/evaluate/alternatives.h"
+#include "core/advice/alternatives.h"
 #include "core/evaluate/estimate.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"
 #include "core/selection/selection.h"
@@ -36,7 +36,7 @@ PlanPtr threeRegions(int gpus)
     return std::make_shared<const Plan>(std::move(plan));
 }
 
-void evaluateOf(benchmark::State &state, const PlanPtr &plan, EvaluateOptions options)
+void evaluateOf(benchmark::State &state, const PlanPtr &plan, Depth options)
 {
     EvaluationWorkspace workspace;
     std::size_t spans = 0;
@@ -54,13 +54,13 @@ void evaluateOf(benchmark::State &state, const PlanPtr &plan, EvaluateOptions op
 
 void evaluateGpt3On1024WithAllSpans(benchmark::State &state)
 {
-    evaluateOf(state, sample("gpt3-175b-1024-a100"), {});
+    evaluateOf(state, sample("gpt3-175b-1024-a100"), Depth::Everything);
 }
 BENCHMARK(evaluateGpt3On1024WithAllSpans)->Unit(benchmark::kMicrosecond);
 
 void evaluateGpt3On1024ForItsMetrics(benchmark::State &state)
 {
-    evaluateOf(state, sample("gpt3-175b-1024-a100"), {.keepTimeline = false, .offerFixes = false});
+    evaluateOf(state, sample("gpt3-175b-1024-a100"), Depth::Score);
 }
 BENCHMARK(evaluateGpt3On1024ForItsMetrics)->Unit(benchmark::kMicrosecond);
 
@@ -71,14 +71,14 @@ void evaluateSixtyFourStagesOf512MicroBatches(benchmark::State &state)
     plan.parallelism.data = 6;
     plan.parallelism.virtualPipeline = 1;
     plan.schedule = ScheduleKind::OneFOneB;
-    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {});
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), Depth::Everything);
 }
 BENCHMARK(evaluateSixtyFourStagesOf512MicroBatches)->Unit(benchmark::kMicrosecond);
 
 /// Operations cut into modules, a store and a load for each that leaves, and memory counted with and without.
 void evaluateGpt3WithActivationsOnDrives(benchmark::State &state)
 {
-    evaluateOf(state, sample("gpt3-offload-a100-40gb"), {});
+    evaluateOf(state, sample("gpt3-offload-a100-40gb"), Depth::Everything);
 }
 BENCHMARK(evaluateGpt3WithActivationsOnDrives)->Unit(benchmark::kMicrosecond);
 
@@ -88,7 +88,7 @@ void evaluateGpt3WithStatesOnDrives(benchmark::State &state)
     Plan plan = *sample("gpt3-offload-a100-40gb");
     plan.memory.activationOffload = ActivationOffload::None;
     plan.memory.optimizerOffload = OptimizerOffload::Ssd;
-    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {.offerFixes = false});
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), Depth::Spans);
 }
 BENCHMARK(evaluateGpt3WithStatesOnDrives)->Unit(benchmark::kMicrosecond);
 
@@ -97,7 +97,7 @@ void evaluateGpt3ThatDoesNotFitWithFixes(benchmark::State &state)
 {
     Plan plan = *sample("gpt3-offload-a100-40gb");
     plan.memory.activationOffload = ActivationOffload::None;
-    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {});
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), Depth::Everything);
 }
 BENCHMARK(evaluateGpt3ThatDoesNotFitWithFixes)->Unit(benchmark::kMicrosecond);
 
@@ -108,7 +108,7 @@ void evaluateAtlasInCellsOfEight(benchmark::State &state)
     plan.schedule = ScheduleKind::Atlas;
     plan.wan.sharing = WanSharing::Temporal;
     plan.wan.cell = 8;
-    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {});
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), Depth::Everything);
 }
 BENCHMARK(evaluateAtlasInCellsOfEight)->Unit(benchmark::kMicrosecond);
 
@@ -124,6 +124,19 @@ void estimateGpt3On1024(benchmark::State &state)
         benchmark::DoNotOptimize(estimate(*workload));
 }
 BENCHMARK(estimateGpt3On1024)->Unit(benchmark::kMicrosecond);
+
+/// Placement and memory too, from a resolved workload.
+void estimateGpt3On1024WithPlacementAndMemory(benchmark::State &state)
+{
+    auto workload = resolve(sample("gpt3-175b-1024-a100"), builtinCatalogue());
+    if (!workload) {
+        state.SkipWithError("the plan cannot be resolved");
+        return;
+    }
+    for (auto _ : state)
+        benchmark::DoNotOptimize(placedEstimate(*workload));
+}
+BENCHMARK(estimateGpt3On1024WithPlacementAndMemory)->Unit(benchmark::kMicrosecond);
 
 /// Every set of datacenters and number of replicas screened, those that matter simulated.
 void selectDatacentersOfThreeRegions(benchmark::State &state)
@@ -171,7 +184,7 @@ PlanPtr manyDatacenters(int count)
 /// What a drag over a map of many datacenters costs: within a frame of 16 ms.
 void evaluateManyLinkedDatacenters(benchmark::State &state)
 {
-    evaluateOf(state, manyDatacenters(int(state.range(0))), {.keepTimeline = true, .offerFixes = false});
+    evaluateOf(state, manyDatacenters(int(state.range(0))), Depth::Spans);
 }
 BENCHMARK(evaluateManyLinkedDatacenters)->ArgName("datacenters")->Arg(7)->Arg(30)->Unit(benchmark::kMillisecond);
 
@@ -196,7 +209,7 @@ void betterPartsOfManyLinkedDatacenters(benchmark::State &state)
         const BetterParts parts = betterParts(*plan, builtinCatalogue(), now ? &(*now)->layout : nullptr);
         tried = parts.list.size();
         for (const Alternative &part : parts.list)
-            benchmark::DoNotOptimize(evaluate(part.plan, builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false}));
+            benchmark::DoNotOptimize(evaluate(part.plan, builtinCatalogue(), workspace, {}, Depth::Score));
     }
     state.counters["tried"] = double(tried);
 }
@@ -215,7 +228,7 @@ void evaluateAThousandPools(benchmark::State &state)
         pools.back().id = "q" + std::to_string(k);
     }
     plan.placement = {};
-    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), {.keepTimeline = true, .offerFixes = false});
+    evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), Depth::Spans);
 }
 BENCHMARK(evaluateAThousandPools)->Unit(benchmark::kMillisecond);
 

@@ -2,7 +2,7 @@
 // What timeline and curves cost the GUI thread at an edit, apart from the rest of the window: a new evaluation of a sample
 // arrives, is laid out, painted and flushed. In the sizes that they have at 1440×900.
 #include "core/catalogue/catalogue.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "views/plots/curves_panel.h"
 #include "views/timeline/timeline_view.h"

@@ -66,6 +66,20 @@ void hover(benchmark::State &state)
 }
 BENCHMARK(hover)->Arg(10'000)->Arg(5'000'000)->Unit(benchmark::kMillisecond);
 
+/// A click on a part of Why and one that ends it: its pieces are looked for, and the chart and its minimap painted twice.
+void pointAtAPartOfWhy(benchmark::State &state)
+{
+    Screen screen(state.range(0));
+    const BreakdownPart part = state.range(1) == 0 ? &Breakdown::compute : &Breakdown::bubble;
+    for (auto _ : state) {
+        screen.view.focusOn({part});
+        QApplication::processEvents();
+        screen.view.focusOn({});
+        QApplication::processEvents();
+    }
+}
+BENCHMARK(pointAtAPartOfWhy)->ArgsProduct({{10'000, 5'000'000}, {0, 1}})->Unit(benchmark::kMillisecond);
+
 /// A new evaluation arrives, as at every step of a drag, and is painted with its minimap.
 void newEvaluation(benchmark::State &state)
 {

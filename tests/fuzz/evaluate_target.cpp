@@ -2,7 +2,7 @@
 #include "tests/fuzz/evaluate_target.h"
 
 #include "core/catalogue/catalogue.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "core/report/metrics_json.h"
 
@@ -37,7 +37,7 @@ Outcome evaluated(const std::string &input)
     if (!plan || !isSmall(*plan))
         return {};
     static EvaluationWorkspace workspace;
-    const auto result = evaluate(std::make_shared<const Plan>(*plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+    const auto result = evaluate(std::make_shared<const Plan>(*plan), builtinCatalogue(), workspace, {}, Depth::Score);
     if (!result) {
         for (const Error &error : result.error())
             if (error.code == ErrorCode::Internal || error.what.empty())

@@ -98,6 +98,24 @@ private slots:
         }));
     }
 
+    void schedulesAreNamedInTheirRoomAndInThePlanAlone()
+    {
+        QStringList found;
+        for (const Source &source : m_sources)
+            if (!source.isIn("core/schedule/") && !source.isIn("core/plan/") && matches(source.text, "\\bScheduleKind::[A-Z]"))
+                found.append(source.path + QStringLiteral(" names a schedule instead of asking its traits"));
+        QVERIFY_NONE(found);
+    }
+
+    void measuredStageTimesAreAskedForWhereStagesGetTheirSourceAlone()
+    {
+        QStringList found;
+        for (const Source &source : m_sources)
+            if (!source.isIn("core/placement/") && !source.isIn("core/plan/") && matches(source.text, "(\\.|->)profile\\b"))
+                found.append(source.path + QStringLiteral(" asks for the profile instead of what is known of the stages"));
+        QVERIFY_NONE(found);
+    }
+
     void onlyTheRoomOfContributorsIncludesThem()
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {

@@ -64,11 +64,11 @@ private:
     StrategyEffects::Evaluate evaluation()
     {
         QThread *gui = QThread::currentThread();
-        return [this, gui](const PlanPtr &p, const Catalogue &, EvaluationWorkspace &, const std::stop_token &, EvaluateOptions options) {
+        return [this, gui](const PlanPtr &p, const Catalogue &, EvaluationWorkspace &, const std::stop_token &, Depth depth) {
             ++m_evaluations;
-            if (QThread::currentThread() == gui || options.keepTimeline)
+            if (QThread::currentThread() == gui)
                 m_onGuiThread = true;
-            m_searches += options.offerFixes;
+            m_searches += depth == Depth::Everything;
             if (m_slow)
                 QThread::msleep(5);
             return rules(p);

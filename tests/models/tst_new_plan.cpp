@@ -3,7 +3,7 @@
 #include "models/new_plan.h"
 #include "models/new_plan_search.h"
 
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/plan/validate.h"
 
 #include <QSignalSpy>

@@ -156,7 +156,7 @@ int show(const Arguments &arguments)
             return kAgrees;
         }
         EvaluationWorkspace workspace;
-        const auto evaluation = evaluate(plan, builtinCatalogue(), workspace, {}, { .offerFixes = false });
+        const auto evaluation = evaluate(plan, builtinCatalogue(), workspace, {}, Depth::Spans);
         if (evaluation) {
             writeText(std::cout, named.name, **evaluation, arguments.asksForCauses);
         } else {

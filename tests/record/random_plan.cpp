@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A random plan of the tests, given the schedule and the feature that its number asks for: of schedules each comes
 // every seventeenth time, of features each every twentieth, so that they meet in all combinations.
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 #include "tests/core/evaluate/random_valid_plans.h"
 #include "tests/record/recorded_plans.h"
 
@@ -59,14 +59,14 @@ private:
         p.tokenSlices = one({ 2, 4 });
         if (p.pipeline == 1 && chance(80))
             p.pipeline = one({ 2, 4 });
-        if (modelCopies(kind) == 2 && p.pipeline % 2 != 0)
+        if (traitsOf(kind).copies() == 2 && p.pipeline % 2 != 0)
             p.pipeline = 2;
     }
 
     /// Schedules with a micro-batch from each end of every stage.
     [[nodiscard]] bool asksForTwice() const
     {
-        return modelCopies(m_plan.schedule) == 2 || m_plan.schedule == ScheduleKind::DualPipeV;
+        return traitsOf(m_plan.schedule).copies() == 2 || m_plan.schedule == ScheduleKind::DualPipeV;
     }
 
     /// As many micro-batches as the schedule asks for, on every pipeline; as many nodes as all pipelines take.
@@ -193,7 +193,7 @@ private:
         }
         Parallelism &p = m_plan.parallelism;
         p.pipeline =
-            std::max(p.pipeline, int(sites.size()) * (modelCopies(m_plan.schedule) == 2 && sites.size() % 2 ? 2 : 1));
+            std::max(p.pipeline, int(sites.size()) * (traitsOf(m_plan.schedule).copies() == 2 && sites.size() % 2 ? 2 : 1));
         if (!chance(70))
             return;
         int left = p.pipeline;

@@ -299,12 +299,11 @@ PlanRecord recordOf(const std::string &name, const Evaluation &evaluation, const
 PlanRecord recordOf(const std::string &name, const PlanPtr &plan, EvaluationWorkspace &workspace, Coverage *coverage)
 {
     const Catalogue &catalogue = builtinCatalogue();
-    const EvaluateOptions withoutSpans { .keepTimeline = false, .offerFixes = false };
-    [[maybe_unused]] const auto slower = evaluate(slowedDown(*plan), catalogue, workspace, {}, withoutSpans);
-    const auto evaluation = evaluate(plan, catalogue, workspace, {}, { .offerFixes = false });
+    [[maybe_unused]] const auto slower = evaluate(slowedDown(*plan), catalogue, workspace, {}, Depth::Score);
+    const auto evaluation = evaluate(plan, catalogue, workspace, {}, Depth::Spans);
     if (evaluation) {
         EvaluationWorkspace unused;
-        const auto quick = evaluate(plan, catalogue, unused, {}, withoutSpans);
+        const auto quick = evaluate(plan, catalogue, unused, {}, Depth::Score);
         if (coverage)
             coverage->add(**evaluation);
         return recordOf(name, **evaluation, quick ? quick->get() : nullptr);

@@ -310,7 +310,7 @@ private slots:
         EvaluationWorkspace workspace;
         for (unsigned number = 0; number < kRandomPlans; ++number)
             if (const auto evaluation =
-                    evaluate(randomPlan(number), builtinCatalogue(), workspace, {}, { .offerFixes = false }))
+                    evaluate(randomPlan(number), builtinCatalogue(), workspace, {}, Depth::Spans))
                 coverage.add(**evaluation);
         QVERIFY(coverage.counts().size() > 50);
         for (const auto &[feature, count] : coverage.counts())

@@ -2,7 +2,7 @@
 // docs/atlas-headline.md is made of answers of the program: every table of it is computed here and compared line by line.
 // Where a table differs the test prints the one that would be right.
 #include "core/catalogue/catalogue.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "core/report/number_text.h"
 
@@ -28,7 +28,7 @@ EvaluationPtr evaluatedWith(const Keys &keys)
         plan = std::move(*next);
     }
     EvaluationWorkspace workspace;
-    const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+    const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
     return evaluation ? *evaluation : nullptr;
 }
 
@@ -180,7 +180,7 @@ private slots:
             const auto iteration = [&](WanSharing sharing) {
                 plan.wan.sharing = sharing;
                 EvaluationWorkspace workspace;
-                return (*evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false}))->metrics.iterationTime.value();
+                return (*evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score))->metrics.iterationTime.value();
             };
             const double change = iteration(WanSharing::Temporal) / iteration(WanSharing::Spatial) - 1;
             longer += change > 1e-9;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/cluster/edits.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "core/plan/validate.h"
 
@@ -22,7 +22,7 @@ Plan sample(const char *name)
 EvaluationPtr evaluated(const Plan &plan)
 {
     EvaluationWorkspace workspace;
-    const auto evaluation = evaluate(std::make_shared<Plan>(plan), builtinCatalogue(), workspace, {}, { .keepTimeline = false, .offerFixes = false });
+    const auto evaluation = evaluate(std::make_shared<Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
     return evaluation ? *evaluation : nullptr;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tools/fit_stacks/joint_fit.h"
 
+#include "core/placement/stage_source.h"
+
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -21,7 +23,7 @@ std::vector<RowSet> rowsOf(const std::string &stack, const std::vector<RowSet> &
     for (const RowSet &set : all) {
         RowSet kept = set;
         std::erase_if(kept.rows, [&](const ValidationRow &row) {
-            return row.role != RowRole::Fit || row.plan->stack.name != stack || row.plan->profile
+            return row.role != RowRole::Fit || row.plan->stack.name != stack || !stageFacts(*row.plan).hasLayers
                 || std::none_of(row.published.begin(), row.published.end(), [](const PublishedFigure &f) { return isTime(f.metric); });
         });
         for (ValidationRow &row : kept.rows) {   // one figure of time a row

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tools/fits/release_fit.h"
 
+#include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
 #include "core/workload/resolve_model.h"
 
@@ -216,7 +217,7 @@ std::vector<ReleaseTime> releaseTimes(std::span<const RowSet> sets, const Catalo
     for (const RowSet &set : sets) {
         for (const ValidationRow &row : set.rows) {
             const Stack &stack = row.plan->stack;
-            if (row.role != RowRole::Fit || stack.release.empty() || row.plan->profile)
+            if (row.role != RowRole::Fit || stack.release.empty() || !stageFacts(*row.plan).hasLayers)
                 continue;
             const auto published = std::ranges::find_if(row.published, [](const PublishedFigure &f) { return f.metric == "iteration_time_s" || isRate(f.metric); });
             const auto model = resolveModel(row.plan->workload, row.plan->baseDir, catalogue);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/details/details.h"
 
+#include "core/evaluate/breakdown_pieces.h"
 #include "models/text/format.h"
+#include "views/theme/part_colors.h"
 #include "views/timeline/span_text.h"
 #include "views/timeline/state_text.h"
 
@@ -57,20 +59,13 @@ void addBytes(Details &details, const Evaluation &evaluation, std::uint32_t span
 /// What an operation exchanges inside: Why takes it out of the computation.
 void addExposed(Details &details, const Timeline &timeline, std::uint32_t span)
 {
-    const ExposedSeconds &exposed = timeline.classOf(span).exposed;
-    if (!(exposed.total() > 0))
+    if (!(timeline.classOf(span).exposed.total() > 0))
         return;
     const double all = double(timeline.end[span] - timeline.start[span]) * 1e-9;
-    const auto add = [&](const QString &name, double seconds) {
-        if (seconds > 0)
-            details.facts.push_back({QObject::tr("Of it %1").arg(name), formatSeconds(seconds), QObject::tr("Nothing hides it; the part of Why with this name adds it up.")});
-    };
-    add(QObject::tr("compute"), all - exposed.total());
-    add(QObject::tr("tensor parallel"), exposed.tensor);
-    add(QObject::tr("context parallel"), exposed.context);
-    add(QObject::tr("expert parallel"), exposed.expert);
-    add(QObject::tr("data parallel"), exposed.data);
-    add(QObject::tr("offload"), exposed.copies);
+    for (const OperationPart &part : operationParts(timeline, span))
+        details.facts.push_back({QObject::tr("Of it %1").arg(partName(part.part)), QObject::tr("%1, %2").arg(formatSeconds(part.seconds), formatPercent(part.seconds / all)),
+                                 part.part == &Breakdown::compute ? QObject::tr("With the communication that it hides.")
+                                                                  : QObject::tr("Nothing hides it; the part of Why with this name adds it up. A share of the operation, not a place in it.")});
 }
 
 } // namespace

@@ -3,18 +3,19 @@
 
 #include "core/evaluate/breakdown_entries.h"
 #include "models/text/format.h"
+#include "views/panels/part_button.h"
+#include "views/theme/part_colors.h"
 #include "views/theme/theme.h"
 
 #include <QHelpEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 namespace trainyard {
@@ -22,51 +23,30 @@ namespace trainyard {
 namespace {
 
 constexpr int kBarHeight = 16;
-constexpr int kSwatch = 8;
+constexpr int kBetween = 6;
 constexpr double kSliver = 0.008;      // of the iteration
-
-/// Colours are looked up when painting, so that a change of theme needs no new evaluation.
-template <WorkKind kind>
-QColor work() { return theme().work(kind); }
-QColor idle() { return theme().idle; }
-
-/// Those of the timeline's spans; what lies inside spans has shades of a collective, idle time is idle there too.
-QColor (*colorOf(std::string_view key))()
-{
-    static const std::map<std::string_view, QColor (*)()> colors{
-        {"compute", work<WorkKind::Forward>},
-        {"bubble", idle},
-        {"wan", work<WorkKind::WanTransfer>},
-        {"pipeline", work<WorkKind::PipelineTransfer>},
-        {"tensor_parallel", work<WorkKind::Collective>},
-        {"context_parallel", [] { return theme().work(WorkKind::Collective).lighter(130); }},
-        {"expert_parallel", [] { return theme().work(WorkKind::Collective).darker(140); }},
-        {"data_parallel", work<WorkKind::GradientReduce>},
-        {"offload_stall", work<WorkKind::OffloadStore>},
-        {"optimizer", work<WorkKind::Optimizer>},
-        {"overhead", work<WorkKind::Overhead>}};
-    return colors.at(key);
-}
 
 std::vector<BreakdownBar::Part> partsOf(const Breakdown &b)
 {
     std::vector<BreakdownBar::Part> parts;
-    for (const BreakdownEntry &entry : breakdownEntries(b))
-        parts.push_back({QString::fromLatin1(entry.label), QString::fromLatin1(entry.meaning) + u'.', QString::fromStdString(entry.where), entry.isInSpans, entry.seconds, colorOf(entry.key)});
     // Slivers share one entry, so that the legend names what matters and the bar still adds up.
-    BreakdownBar::Part rest{QObject::tr("other"), {}, {}, false, 0, work<WorkKind::ParameterGather>};
+    BreakdownBar::Part rest{QObject::tr("other"), {}, {}, false, 0, {}};
     QStringList small;
-    for (const BreakdownBar::Part &part : parts) {
-        if (part.seconds > 0 && part.seconds < kSliver * b.total()) {
-            rest.seconds += part.seconds;
-            small << QStringLiteral("%1 %2").arg(part.name, formatSeconds(part.seconds));
+    for (const BreakdownEntry &entry : breakdownEntries(b)) {
+        if (entry.seconds <= 0)
+            continue;
+        const QString name = QString::fromLatin1(entry.label);
+        if (entry.seconds < kSliver * b.total()) {
+            rest.seconds += entry.seconds;
+            rest.parts.push_back(entry.part);
+            small << QStringLiteral("%1 %2").arg(name, formatSeconds(entry.seconds));
+        } else {
+            parts.push_back({name, QString::fromLatin1(entry.meaning) + u'.', QString::fromStdString(entry.where), entry.isInSpans, entry.seconds, {entry.part}});
         }
     }
-    std::erase_if(parts, [&](const BreakdownBar::Part &p) { return p.seconds < kSliver * b.total() || p.seconds <= 0; });
-    const auto bubble = std::ranges::find(parts, QStringLiteral("bubble"), &BreakdownBar::Part::name);
     rest.meaning = small.join(QStringLiteral(", "));
-    if (rest.seconds > 0)
-        parts.insert(bubble, rest);            // what is idle comes last
+    if (rest.seconds > 0)                      // what is idle comes last
+        parts.insert(std::ranges::find(parts, QStringLiteral("bubble"), &BreakdownBar::Part::name), rest);
     return parts;
 }
 
@@ -76,6 +56,12 @@ QString labelOf(const BreakdownBar::Part &part)
     return part.name + u' ' + formatSeconds(part.seconds) + (part.isInSpans ? QObject::tr(" (in spans)") : QString());
 }
 
+QString explained(const BreakdownBar::Part &part, double total)
+{
+    return QStringLiteral("<b>%1 %2 · %3</b><br>%4").arg(part.name, formatSeconds(part.seconds), formatPercent(part.seconds / total), part.meaning)
+        + (part.where.isEmpty() ? QString() : QObject::tr("<br>In the timeline: %1.").arg(part.where)) + QObject::tr("<br>A click shows where.");
+}
+
 } // namespace
 
 BreakdownBar::BreakdownBar(QWidget *parent) : QWidget(parent)
@@ -83,26 +69,67 @@ BreakdownBar::BreakdownBar(QWidget *parent) : QWidget(parent)
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Minimum);
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
+    setMouseTracking(true);
 }
 
 void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown)
 {
     m_parts = breakdown ? partsOf(*breakdown) : std::vector<Part>{};
     QStringList words;
-    m_labelWidths.clear();
-    for (const Part &part : m_parts)
-        m_labelWidths.push_back(kSwatch + 5 + fontMetrics().horizontalAdvance(labelOf(part)));
     for (const Part &part : m_parts)
         words << QStringLiteral("%1 %2").arg(part.name, formatSeconds(part.seconds));
     setAccessibleName(tr("Where the iteration goes: %1").arg(words.join(QStringLiteral(", "))));
+    while (m_buttons.size() < m_parts.size()) {
+        auto *button = m_buttons.emplace_back(new PartButton(this));
+        button->setDimmed(m_dimmed);
+        connect(button, &PartButton::clicked, this, [this, button](bool isChecked) { choose(isChecked ? button->parts() : std::vector<BreakdownPart>()); });
+    }
+    for (std::size_t i = 0; i < m_buttons.size(); ++i) {
+        m_buttons[i]->setVisible(i < m_parts.size());
+        if (i >= m_parts.size())
+            continue;
+        m_buttons[i]->setText(labelOf(m_parts[i]));
+        m_buttons[i]->setToolTip(explained(m_parts[i], breakdown->total()));
+        m_buttons[i]->setAccessibleName(tr("Show %1 in the timeline").arg(labelOf(m_parts[i])));
+        m_buttons[i]->setParts(m_parts[i].parts);
+    }
+    showChosen();
+    arrange();
     updateGeometry();
     update();
 }
 
 void BreakdownBar::setDimmed(bool dimmed)
 {
+    for (PartButton *button : m_buttons)
+        button->setDimmed(dimmed);
     if (std::exchange(m_dimmed, dimmed) != dimmed)
         update();
+}
+
+void BreakdownBar::setChosen(std::vector<BreakdownPart> parts)
+{
+    m_chosen = std::move(parts);
+    showChosen();
+    update();
+}
+
+void BreakdownBar::choose(const std::vector<BreakdownPart> &parts)
+{
+    showChosen();                              // a button is checked by what the timeline does, not by its click
+    Q_EMIT partsChosen(parts);
+}
+
+/// Slivers come and go with the plan, so that an entry is marked where it has any of what is chosen.
+bool BreakdownBar::isChosen(const Part &part) const
+{
+    return std::ranges::find_first_of(part.parts, m_chosen) != part.parts.end();
+}
+
+void BreakdownBar::showChosen()
+{
+    for (std::size_t i = 0; i < m_parts.size(); ++i)
+        m_buttons[i]->setChecked(isChosen(m_parts[i]));
 }
 
 QString BreakdownBar::toTsv() const
@@ -113,21 +140,27 @@ QString BreakdownBar::toTsv() const
     return text;
 }
 
-std::vector<BreakdownBar::Label> BreakdownBar::legend(int width) const
+std::vector<QRect> BreakdownBar::places(int width) const
 {
-    std::vector<Label> labels;
-    const QFontMetrics metrics(font());
-    int x = 0, y = kBarHeight + Theme::kGap;
+    std::vector<QRect> rects;
+    int x = 0, y = kBarHeight + Theme::kGap - 1;
     for (std::size_t i = 0; i < m_parts.size(); ++i) {
-        const int w = m_labelWidths[i];
-        if (x > 0 && x + w > width) {
+        const QSize size = m_buttons[i]->sizeHint();
+        if (x > 0 && x + size.width() > width) {
             x = 0;
-            y += metrics.height() + 3;
+            y += size.height() + 1;
         }
-        labels.push_back({QRect(x, y, w, metrics.height()), &m_parts[i]});
-        x += w + 14;
+        rects.emplace_back(QPoint(x, y), size);
+        x += size.width() + kBetween;
     }
-    return labels;
+    return rects;
+}
+
+void BreakdownBar::arrange()
+{
+    const std::vector<QRect> rects = places(width());
+    for (std::size_t i = 0; i < rects.size(); ++i)
+        m_buttons[i]->setGeometry(rects[i]);
 }
 
 std::vector<QRect> BreakdownBar::segments() const
@@ -147,13 +180,8 @@ std::vector<QRect> BreakdownBar::segments() const
 const BreakdownBar::Part *BreakdownBar::partAt(QPoint position) const
 {
     const std::vector<QRect> rects = segments();
-    for (std::size_t i = 0; i < rects.size(); ++i)
-        if (rects[i].contains(position))
-            return &m_parts[i];
-    for (const Label &label : legend(width()))
-        if (label.rect.contains(position))
-            return label.part;
-    return nullptr;
+    const auto found = std::ranges::find_if(rects, [&](const QRect &rect) { return rect.contains(position); });
+    return found == rects.end() ? nullptr : &m_parts[std::size_t(found - rects.begin())];
 }
 
 QSize BreakdownBar::sizeHint() const
@@ -163,8 +191,13 @@ QSize BreakdownBar::sizeHint() const
 
 int BreakdownBar::heightForWidth(int width) const
 {
-    const std::vector<Label> labels = legend(width);
-    return labels.empty() ? kBarHeight : labels.back().rect.bottom() + 1;
+    const std::vector<QRect> rects = places(width);
+    return rects.empty() ? kBarHeight : rects.back().bottom() + 1;
+}
+
+void BreakdownBar::resizeEvent(QResizeEvent *)
+{
+    arrange();
 }
 
 void BreakdownBar::paintEvent(QPaintEvent *)
@@ -178,22 +211,29 @@ void BreakdownBar::paintEvent(QPaintEvent *)
     painter.setClipPath(outline);
     painter.fillRect(0, 0, width(), kBarHeight, theme().idle);
     const std::vector<QRect> rects = segments();
-    for (std::size_t i = 0; i < rects.size(); ++i)
-        painter.fillRect(rects[i].adjusted(0, 0, rects[i].width() > 3 ? -1 : 0, 0), m_parts[i].color());
-    painter.setClipping(false);
-    for (const Label &label : legend(width())) {
-        const QRect swatch(label.rect.left(), label.rect.center().y() - kSwatch / 2 + 1, kSwatch, kSwatch);
-        painter.setPen(label.part->color == idle ? QPen(theme().textFaint) : QPen(Qt::NoPen));   // as dark as the panel, or as light
-        painter.setBrush(label.part->color());
-        painter.drawRoundedRect(swatch, 2, 2);
-        painter.setPen(theme().textMuted);
-        painter.drawText(label.rect.adjusted(kSwatch + 5, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                         labelOf(*label.part));
+    for (std::size_t i = 0; i < rects.size(); ++i) {
+        painter.setOpacity((m_dimmed ? 0.45 : 1) * (m_chosen.empty() || isChosen(m_parts[i]) ? 1 : 0.3));
+        painter.fillRect(rects[i].adjusted(0, 0, rects[i].width() > 3 ? -1 : 0, 0), partsColor(m_parts[i].parts));
     }
+}
+
+void BreakdownBar::mouseMoveEvent(QMouseEvent *event)
+{
+    setCursor(partAt(event->position().toPoint()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
+}
+
+void BreakdownBar::mousePressEvent(QMouseEvent *event)
+{
+    const Part *part = event->button() == Qt::LeftButton ? partAt(event->position().toPoint()) : nullptr;
+    if (!part)
+        return QWidget::mousePressEvent(event);
+    choose(isChosen(*part) ? std::vector<BreakdownPart>() : part->parts);
 }
 
 bool BreakdownBar::event(QEvent *event)
 {
+    if (event->type() == QEvent::FontChange)
+        arrange();
     if (event->type() != QEvent::ToolTip)
         return QWidget::event(event);
     const auto *help = static_cast<QHelpEvent *>(event);
@@ -202,8 +242,7 @@ bool BreakdownBar::event(QEvent *event)
     for (const Part &p : m_parts)
         total += p.seconds;
     if (part)
-        QToolTip::showText(help->globalPos(), QStringLiteral("<b>%1 %2 · %3</b><br>%4").arg(part->name, formatSeconds(part->seconds), formatPercent(part->seconds / total), part->meaning)
-                               + (part->where.isEmpty() ? QString() : tr("<br>In the timeline: %1.").arg(part->where)), this);
+        QToolTip::showText(help->globalPos(), explained(*part, total), this);
     else
         QToolTip::hideText();
     return true;

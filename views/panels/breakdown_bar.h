@@ -1,16 +1,18 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One iteration as a stacked bar, with a legend that wraps: where each second goes. GUI thread.
+// One iteration as a stacked bar, with a legend that wraps: where each second goes. A click on either chooses a part, whose
+// seconds the timeline then points at. GUI thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluate/breakdown_entries.h"
 
-#include <QColor>
 #include <QString>
 #include <QWidget>
 
 #include <vector>
 
 namespace trainyard {
+
+class PartButton;
 
 class BreakdownBar : public QWidget {
     Q_OBJECT
@@ -20,12 +22,15 @@ public:
         QString where;             // in the timeline
         bool isInSpans = false;
         double seconds = 0;
-        QColor (*color)();
+        std::vector<BreakdownPart> parts;      // several: those too small to be listed
     };
 
     explicit BreakdownBar(QWidget *parent = nullptr);
     void setBreakdown(const std::optional<Breakdown> &breakdown);
     void setDimmed(bool dimmed);
+    /// What the timeline points at.
+    void setChosen(std::vector<BreakdownPart> parts);
+    [[nodiscard]] const std::vector<BreakdownPart> &chosen() const { return m_chosen; }
     [[nodiscard]] const std::vector<Part> &parts() const { return m_parts; }   // none of zero length
     [[nodiscard]] QString toTsv() const;
 
@@ -33,18 +38,28 @@ public:
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
     [[nodiscard]] int heightForWidth(int width) const override;
 
+Q_SIGNALS:
+    void partsChosen(const std::vector<trainyard::BreakdownPart> &parts);   // none: no longer
+
 protected:
     void paintEvent(QPaintEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+    void mouseMoveEvent(QMouseEvent *event) override;
+    void mousePressEvent(QMouseEvent *event) override;
     bool event(QEvent *event) override;
 
 private:
-    struct Label { QRect rect; const Part *part; };
-    [[nodiscard]] std::vector<Label> legend(int width) const;
+    void choose(const std::vector<BreakdownPart> &parts);
+    void showChosen();
+    void arrange();
+    [[nodiscard]] bool isChosen(const Part &part) const;
+    [[nodiscard]] std::vector<QRect> places(int width) const;   // of the legend's buttons
     [[nodiscard]] std::vector<QRect> segments() const;
     [[nodiscard]] const Part *partAt(QPoint position) const;
 
     std::vector<Part> m_parts;
-    std::vector<int> m_labelWidths;        // of the legend, beside m_parts
+    std::vector<PartButton *> m_buttons;   // of the legend, beside m_parts; hidden ones wait for more parts
+    std::vector<BreakdownPart> m_chosen;
     bool m_dimmed = false;
 };
 

@@ -4,7 +4,7 @@
 // and "on"), and at the right the effect of the best other value. The values are the alternatives of one group; one that
 // changes what is learned has "≠" before it and is not recommended in green. GUI thread.
 
-#include "core/evaluate/alternatives.h"
+#include "core/advice/alternatives.h"
 #include "models/effects.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/strategy_entries.h"

@@ -9,6 +9,7 @@
 #include "views/panels/part_row.h"
 #include "views/theme/theme.h"
 
+#include <QKeyEvent>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -39,6 +40,7 @@ WhyPanel::WhyPanel(QWidget *parent)
     layout->addWidget(m_empty);
     layout->addWidget(m_path);
     layout->addStretch(1);
+    connect(m_bar, &BreakdownBar::partsChosen, this, &WhyPanel::partsChosen);
     setEvaluation(nullptr);
     showParts();
 }
@@ -65,6 +67,18 @@ void WhyPanel::setEffects(EffectTablePtr effects)
 {
     m_effects = std::move(effects);
     showParts();
+}
+
+void WhyPanel::setChosen(std::vector<BreakdownPart> parts)
+{
+    m_bar->setChosen(std::move(parts));
+}
+
+void WhyPanel::keyPressEvent(QKeyEvent *event)
+{
+    if (event->key() != Qt::Key_Escape || m_bar->chosen().empty())
+        return QWidget::keyPressEvent(event);
+    Q_EMIT partsChosen({});
 }
 
 void WhyPanel::setStale(bool stale)

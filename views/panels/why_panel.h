@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where each second of the iteration goes, what the critical path is, and what a better part would buy. GUI thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluate/breakdown_entries.h"
 #include "models/effects.h"
 
 #include <QWidget>
@@ -23,6 +23,7 @@ public:
     void setPlan(PlanPtr plan);            // the document's: effects of another plan cannot be applied
     void setEvaluation(EvaluationPtr evaluation);
     void setEffects(EffectTablePtr effects);
+    void setChosen(std::vector<BreakdownPart> parts);   // that the timeline points at
     void setStale(bool stale);             // where the time goes is of an older plan
     void setOutdated(bool isOutdated);     // the window shows another plan than the one whose parts are listed
     /// The parts of the iteration, then the better parts with their effects and reasons.
@@ -32,6 +33,11 @@ Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
     void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on an Apply button
     void editCancelled();
+    /// Where their seconds are is to be shown; none: no longer.
+    void partsChosen(const std::vector<trainyard::BreakdownPart> &parts);
+
+protected:
+    void keyPressEvent(QKeyEvent *event) override;
 
 private:
     void showParts();

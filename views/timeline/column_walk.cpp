@@ -7,9 +7,6 @@
 namespace trainyard {
 
 namespace {
-/// Coverage below which a column is still drawn this strongly, so that a short span in an idle track stays visible.
-constexpr float kLeastCoverage = 0.3F;
-
 using PixelLanes = int __attribute__((vector_size(16)));
 }
 
@@ -101,7 +98,7 @@ void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_
     walk(timeline, first, last, colorOf);
 }
 
-void ColumnWalk::resolve(std::span<QRgb> row, int layers) const
+void ColumnWalk::resolve(std::span<QRgb> row, int layers, float least) const
 {
     const std::size_t columns = std::min(row.size(), m_sums.size());
     const float room = float(double(m_range.length()) / double(std::max<std::size_t>(1, m_sums.size()))) * float(layers);
@@ -112,7 +109,7 @@ void ColumnWalk::resolve(std::span<QRgb> row, int layers) const
             continue;
         const ColorLanes background{float(qRed(row[c])), float(qGreen(row[c])), float(qBlue(row[c])), 0};
         const float share = busy * perRoom;
-        const float coverage = std::min(1.0F, layers > 1 ? share : std::max(share, kLeastCoverage));
+        const float coverage = std::min(1.0F, layers > 1 ? share : std::max(share, least));
         const ColorLanes mix = m_sums[c] * (coverage / busy) + background * (1 - coverage) + 0.5F;
         const auto pixel = __builtin_convertvector(mix, PixelLanes);
         row[c] = 0xff000000u | QRgb(pixel[0] << 16) | QRgb(pixel[1] << 8) | QRgb(pixel[2]);

@@ -25,6 +25,8 @@ using WorkPalette = std::array<ColorLanes, kWorkKindCount>;
 
 class ColumnWalk {
 public:
+    static constexpr float kLeastCoverage = 0.3F;   // so that a short span in an idle track stays visible
+
     /// `columns` pixels that share `range` evenly.
     void begin(TimeInterval range, int columns);
     /// Adds spans [first, last) of the timeline, sorted by start and disjoint. Spans outside the range are skipped in
@@ -35,8 +37,8 @@ public:
     /// Spans in colours of their own.
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const std::function<ColorLanes(std::uint32_t)> &colorOf);
     /// Paints the sums over what `row` holds; `layers` tracks were added to them. Of a single layer, a column where
-    /// anything ran never vanishes.
-    void resolve(std::span<QRgb> row, int layers = 1) const;
+    /// anything ran never vanishes: it has at least `least` of its colour.
+    void resolve(std::span<QRgb> row, int layers = 1, float least = kLeastCoverage) const;
 
 private:
     template <class ColorOf>

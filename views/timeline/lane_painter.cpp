@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/lane_painter.h"
 
+#include "models/text/format.h"
+#include "views/theme/part_colors.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
+#include "views/timeline/operation_strip.h"
 #include "views/timeline/state_text.h"
 
 #include <algorithm>
@@ -16,6 +19,7 @@ namespace {
 constexpr int kTellApart = 3;          // pixels from which bars get a gap
 constexpr int kPatternFrom = 5;        // pixels from which a pattern reads
 constexpr int kShareFrom = 6;          // device pixels of a bar that can be shared among kinds
+constexpr double kPale = 0.35;         // of what an operation computes, in its strip
 constexpr int kLabelPad = 3;
 constexpr int kLabelHeight = 8;        // logical pixels of a bar that a number needs
 constexpr int kNameFrom = 90;          // logical pixels from which a bar may say its kind
@@ -71,12 +75,12 @@ void LanePainter::paint(QImage &image, const TimelineState &state, const QRect &
     const double ratio = image.devicePixelRatio();
     m_labels.setFont(uiFont(-2), ratio);
     const auto device = [ratio](int logical) { return int(std::lround(logical * ratio)); };
-    const Lane all{device(tracks.left()), device(tracks.width()), device(tracks.top()), device(tracks.bottom() + 1)};
+    const Lane all{device(tracks.left()), device(tracks.width()), device(tracks.top()), device(tracks.bottom() + 1), 0};
     for (const TrackRow &row : state.layout.rows) {
         const int top = tracks.top() + rowTop(state.layout, row, state.scroll);
         const int least = tracks.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
         const auto lane = [&](int from, int height) {
-            return Lane{all.left, all.width, std::max(device(top + from), device(least)), std::min(device(top + from + height), all.bottom)};
+            return Lane{all.left, all.width, std::max(device(top + from), device(least)), std::min(device(top + from + height), all.bottom), device(top + from + height)};
         };
         const Lane bar = lane(row.barTop, row.barHeight);
         if (bar.top < bar.bottom)
@@ -96,7 +100,9 @@ void LanePainter::paintRow(QImage &image, const TimelineState &state, const Trac
     copyRow(image, m_mixer.mix(state, row, state.range, lane.width), lane.left, lane.top, lane.bottom);
     // Patterns and numbers of the front only: those behind would show through its gaps.
     if (row.kind != TrackRow::Kind::Summary)
-        paintDetail(image, state, row.tracks.front(), row.hasTurns, lane);
+        paintDetail(image, state, row, lane);
+    if (row.kind != TrackRow::Kind::Summary && state.focus)
+        paintMarks(image, state, row, lane);
 }
 
 void LanePainter::paintShares(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
@@ -118,32 +124,80 @@ void LanePainter::paintShares(QImage &image, const TimelineState &state, const T
     }
 }
 
-void LanePainter::paintDetail(QImage &image, const TimelineState &state, std::uint32_t index, bool hasTurns, const Lane &lane)
+void LanePainter::paintDetail(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
 {
+    const double ratio = image.devicePixelRatio();
+    const int strip = int(std::lround(stripHeight(row.barHeight) * ratio));
     const Timeline &timeline = *state.timeline();
     const QRect all(lane.left, lane.top, lane.width, lane.bottom - lane.top);
-    const auto [from, to] = m_mixer.distinctSpans(timeline, index, state.range, lane.width);
+    const auto [from, to] = m_mixer.distinctSpans(timeline, row.tracks.front(), state.range, lane.width);
     for (std::uint32_t i = from; i < to; ++i) {
         const PixelSpan pixels = pixelSpan(timeline, i, state.range, lane.width);
         if (pixels.width() < kPatternFrom || !m_mixer.isVivid(state, i))
             continue;
         const QRect bar(lane.left + pixels.left, lane.top, pixels.width() - 1, all.height());
-        const QRgb fill = m_mixer.fillOf(timeline, i, hasTurns);
-        const QRgb ink = hasTurns ? inkOn(QColor(fill)).rgb() : theme().workInk(timeline.kind[i]).rgb();
+        const QRgb fill = m_mixer.fillOf(timeline, i, row.hasTurns);
+        const QRgb ink = row.hasTurns ? inkOn(QColor(fill)).rgb() : theme().workInk(timeline.kind[i]).rgb();
         if (bar.height() >= 8) {
             for (const QPoint corner : {bar.topLeft(), bar.bottomLeft(), bar.topRight(), bar.bottomRight()}) {
                 if (all.contains(corner))
                     scanLine(image, corner.y())[corner.x()] = mixed(fill, m_mixer.idle(), 0.6);
             }
         }
-        paintPattern(image, bar, bar & all, timeline.kind[i], fill, ink);
-        paintLabel(image, state, i, bar & all, std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
+        paintPattern(image, bar, bar & all, fillPattern(timeline.kind[i]), fill, ink);
+        QRect upper = bar & all;
+        if (hasStrip(state, i, pixels.width() / ratio, row.barHeight)) {
+            paintStrip(image, state, i, QRect(bar.left(), lane.foot - strip, bar.width(), strip), lane, fill);
+            if (bar.height() - strip >= kLabelHeight * ratio)
+                upper.setBottom(std::min(upper.bottom(), lane.foot - strip - 1));
+        }
+        paintLabel(image, state, i, upper, std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
     }
 }
 
-void LanePainter::paintPattern(QImage &image, const QRect &bar, const QRect &clip, WorkKind kind, QRgb fill, QRgb inkColor)
+void LanePainter::paintStrip(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &strip, const Lane &lane, QRgb fill)
 {
-    const FillPattern pattern = fillPattern(kind);
+    for (const OperationPart &part : operationParts(*state.timeline(), span)) {
+        const QRgb color = part.part == &Breakdown::compute ? mixed(fill, m_mixer.idle(), kPale) : partColor(part.part).rgb();
+        const auto edge = [&](Nanoseconds t) { return lane.left + int(std::lround(std::clamp(timeToX(t, state.range, 0, lane.width), -8.0, lane.width + 8.0))); };
+        const int left = std::max({strip.left(), edge(part.begin), lane.left}), right = std::min({strip.right() + 1, edge(part.end), lane.left + lane.width});
+        for (int y = std::max(strip.top(), lane.top); y < std::min(strip.bottom() + 1, lane.bottom); ++y)
+            if (left < right)
+                std::fill(scanLine(image, y) + left, scanLine(image, y) + right, color);
+    }
+}
+
+/// Bars in the colours of their kind keep their number; pieces of a part say how long they are, and waits are hatched.
+void LanePainter::paintMarks(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
+{
+    const TimeFocus &focus = *state.focus;
+    const QRect all(lane.left, lane.top, lane.width, lane.bottom - lane.top);
+    const auto [from, to] = m_mixer.distinctSpans(focus.timeline, row.tracks.front(), state.range, lane.width);
+    for (std::uint32_t i = from; i < to; ++i) {
+        const PixelSpan pixels = pixelSpan(focus.timeline, i, state.range, lane.width);
+        if (pixels.width() < kPatternFrom)
+            continue;
+        const QRect bar(lane.left + pixels.left, lane.top, pixels.width() - 1, all.height());
+        const FocusMark &mark = focus.marks[i];
+        const QRgb fill = m_mixer.fillOf(mark), ink = inkOn(QColor(fill)).rgb();
+        if (!focus.partOf(i)) {
+            paintLabel(image, state, mark.span, bar & all, std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
+            continue;
+        }
+        paintPattern(image, bar, bar & all, mark.isWait ? FillPattern::Hatch : FillPattern::Plain, fill, ink);
+        const QString length = formatSeconds(double(focus.timeline.end[i] - focus.timeline.start[i]) * 1e-9);
+        QRect plate(0, 0, m_labels.width(length) + 2 * kLabelPad, all.height());
+        if (all.height() < kLabelHeight * image.devicePixelRatio() || (bar & all).width() < plate.width() + 4 * kLabelPad)
+            continue;
+        plate.moveCenter((bar & all).center());
+        for (int y = plate.top(); y <= plate.bottom(); ++y)
+            std::fill_n(scanLine(image, y) + plate.left(), plate.width(), fill);
+        m_labels.draw(image, plate.center(), length, ink, plate);
+    }
+}
+
+void LanePainter::paintPattern(QImage &image, const QRect &bar, const QRect &clip, FillPattern pattern, QRgb fill, QRgb inkColor)
+{
     if (pattern == FillPattern::Plain)
         return;
     const QRgb ink = mixed(fill, inkColor, 0.28);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/lane_vectors.h"
 
+#include "views/theme/part_colors.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
 #include "views/timeline/lane_painter.h"
+#include "views/timeline/operation_strip.h"
 
 #include <QPaintEngine>
 #include <QPainter>
@@ -60,8 +62,23 @@ void LaneVectors::paintRow(QPainter &painter, const TimelineState &state, const 
     });
     if (!areFew)
         return paintRuns(painter, m_mixer.mix(state, row, state.range, width), bar, m_mixer.idle());
-    for (auto track = row.tracks.rbegin(); track != row.tracks.rend(); ++track)
+    for (auto track = row.tracks.rbegin(); track != row.tracks.rend(); ++track) {
         paintSpans(painter, state, *track, row.hasTurns, bar);
+        if (state.focus)
+            paintMarks(painter, state, *track, bar);
+    }
+}
+
+void LaneVectors::paintMarks(QPainter &painter, const TimelineState &state, std::uint32_t index, const QRectF &bar)
+{
+    const TimeFocus &focus = *state.focus;
+    const Track &track = focus.timeline.tracks[index];
+    const auto [from, to] = visibleSpans(focus.timeline, track.first, track.last, state.range);
+    for (std::uint32_t i = from; i < to; ++i) {
+        const double left = std::max(bar.left(), timeToX(focus.timeline.start[i], state.range, bar.left(), bar.width()));
+        const double right = std::min(bar.right(), timeToX(focus.timeline.end[i], state.range, bar.left(), bar.width()));
+        painter.fillRect(QRectF(left, bar.top(), std::max(0.2, right - left), bar.height()), QColor(m_mixer.fillOf(focus.marks[i])));
+    }
 }
 
 void LaneVectors::paintSpans(QPainter &painter, const TimelineState &state, std::uint32_t index, bool hasTurns, const QRectF &bar)
@@ -79,13 +96,23 @@ void LaneVectors::paintSpans(QPainter &painter, const TimelineState &state, std:
         const QRgb fill = isOnPath ? theme().work(kind).rgb() : isVivid ? m_mixer.fillOf(timeline, span, hasTurns) : m_mixer.fadedOf(kind);
         const QRectF box(left, bar.top(), std::max(0.2, right - left - (right - left > 3 ? kGap : 0)), bar.height());
         painter.fillRect(box, QColor(fill));
+        const bool isStripped = isVivid && hasStrip(state, span, box.width(), int(bar.height()));
+        const double strip = isStripped ? stripHeight(int(bar.height())) : 0;
+        if (isStripped)
+            for (const OperationPart &part : operationParts(timeline, span)) {
+                const double x = std::max(box.left(), timeToX(part.begin, state.range, bar.left(), bar.width()));
+                const double end = std::min(box.right(), timeToX(part.end, state.range, bar.left(), bar.width()));
+                if (part.part != &Breakdown::compute && end > x)
+                    painter.fillRect(QRectF(x, box.bottom() - strip, end - x, strip), partColor(part.part));
+            }
         if (timeline.microBatch[span] < 0 || bar.height() < kLabelHeight || !isVivid)
             continue;
         const QString number = microBatchLabel(timeline, span);
         if (metrics.horizontalAdvance(number) + kLabelRoom > box.width())
             continue;
         painter.setPen(hasTurns ? inkOn(QColor(fill)) : theme().workInk(kind));
-        painter.drawText(QPointF(box.center().x() - metrics.horizontalAdvance(number) / 2, box.center().y() + metrics.capHeight() / 2), number);
+        const double middle = box.center().y() - (box.height() - strip >= kLabelHeight ? strip / 2 : 0);
+        painter.drawText(QPointF(box.center().x() - metrics.horizontalAdvance(number) / 2, middle + metrics.capHeight() / 2), number);
         painter.setPen(Qt::NoPen);
     }
 }

@@ -20,6 +20,7 @@ public:
 
 private:
     void paintRow(QPainter &painter, const TimelineState &state, const TrackRow &row, const QRectF &bar);
+    void paintMarks(QPainter &painter, const TimelineState &state, std::uint32_t track, const QRectF &bar);
     void paintShares(QPainter &painter, const TimelineState &state, const TrackRow &row, const QRectF &bar);
     void paintSpans(QPainter &painter, const TimelineState &state, std::uint32_t track, bool hasTurns, const QRectF &bar);
     /// One line of mixed pixels, neighbours of one colour as one rectangle.

@@ -91,8 +91,10 @@ Legend::Legend(QWidget *parent)
     , m_title(new QLabel(tr("Timeline"), this))
     , m_summary(new QLabel(this))
     , m_matches(new QLabel(this))
+    , m_focus(new QLabel(this))
     , m_search(new QLineEdit(this))
     , m_more(new QToolButton(this))
+    , m_endFocus(new QToolButton(this))
     , m_shown((1u << kWorkKindCount) - 1)
 {
     setFixedHeight(kHeight);
@@ -102,6 +104,14 @@ Legend::Legend(QWidget *parent)
     m_search->setAccessibleName(tr("Search the timeline"));
     m_search->setClearButtonEnabled(true);
     m_search->installEventFilter(this);
+    m_focus->hide();
+    m_endFocus->hide();
+    m_endFocus->setAutoRaise(true);
+    m_endFocus->setFocusPolicy(Qt::TabFocus);
+    m_endFocus->setText(QStringLiteral("✕"));
+    m_endFocus->setToolTip(tr("Show everything again (Esc)"));
+    m_endFocus->setAccessibleName(m_endFocus->toolTip());
+    connect(m_endFocus, &QToolButton::clicked, this, &Legend::focusClosed);
     m_more->hide();
     m_more->setAutoRaise(true);
     m_more->setPopupMode(QToolButton::InstantPopup);
@@ -209,6 +219,15 @@ void Legend::setMatches(const QString &text)
     arrange();
 }
 
+void Legend::setFocusText(const QString &text, const QString &names)
+{
+    m_focusText = text;
+    m_focus->setVisible(!text.isEmpty());
+    m_focus->setToolTip(names + tr(". The largest is selected; F zooms to it, Esc shows everything again."));
+    m_endFocus->setVisible(!text.isEmpty());
+    arrange();
+}
+
 void Legend::arrange()
 {
     int right = width() - Theme::kPad;
@@ -220,6 +239,12 @@ void Legend::arrange()
         placeRight(m_search, std::min(kSearchWidth, width() / 3), m_search->sizeHint().height());
         placeRight(m_matches, m_matches->sizeHint().width(), m_matches->sizeHint().height());
     }
+    if (!m_focus->isHidden()) {
+        const QFontMetrics metrics(m_focus->font());
+        m_focus->setText(metrics.elidedText(m_focusText, Qt::ElideRight, width() / 2));
+        placeRight(m_endFocus, metrics.height() + 6, metrics.height() + 6);
+        placeRight(m_focus, metrics.horizontalAdvance(m_focus->text()) + 2, height());
+    }
     int x = Theme::kPad;
     if (!m_title->isHidden()) {
         m_title->setGeometry(x, 0, m_title->sizeHint().width(), height());
@@ -228,7 +253,7 @@ void Legend::arrange()
     int full = 0;
     for (const KindButton *button : m_buttons)
         full += button->sizeHint().width() + kBetween;
-    const bool summaryFits = m_search->isHidden() && x + full + m_summary->sizeHint().width() + 2 * Theme::kGap <= right;
+    const bool summaryFits = m_search->isHidden() && m_focus->isHidden() && x + full + m_summary->sizeHint().width() + 2 * Theme::kGap <= right;
     m_summary->setVisible(summaryFits);
     if (summaryFits)
         placeRight(m_summary, m_summary->sizeHint().width(), height());
@@ -266,10 +291,12 @@ void Legend::applyTheme()
     m_title->setFont(uiFont(0, QFont::DemiBold));
     m_summary->setFont(rowFont());
     m_more->setFont(rowFont());
+    m_focus->setFont(uiFont(-2, QFont::DemiBold));
     m_matches->setFont(rowFont());
     color(m_title, theme().text);
     color(m_summary, theme().textFaint);
     color(m_matches, theme().textMuted);
+    color(m_focus, theme().text);
 }
 
 void Legend::resizeEvent(QResizeEvent *)

@@ -49,12 +49,15 @@ public:
     void openSearch();
     void closeSearch();
     void setMatches(const QString &text);      // "12 spans"
+    /// What all else is faded for, with a button that ends it; empty: nothing.
+    void setFocusText(const QString &text, const QString &names);
 
 signals:
     void shownKindsChanged(quint32 kinds);
     void searchEdited(const QString &text);
     void nextMatchWished();
     void searchClosed();
+    void focusClosed();
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -66,9 +69,11 @@ private:
     void applyTheme();
     void fillMore();
 
-    QLabel *m_title, *m_summary, *m_matches;
+    QLabel *m_title, *m_summary, *m_matches, *m_focus;
     QLineEdit *m_search;
     QToolButton *m_more;                       // "+3": kinds that have no room
+    QToolButton *m_endFocus;
+    QString m_focusText;
     std::vector<KindButton *> m_buttons;
     std::uint32_t m_present = 0, m_shown;
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace trainyard {
 
@@ -16,6 +17,7 @@ constexpr double kFade = 0.82;         // of what a filter or the critical path 
 constexpr std::uint32_t kSpansPerColumn = 6;   // at least, where shares are shown
 constexpr std::uint32_t kMostPerPixel = 8;    // spans; of more, a mixed colour costs a third of what shares do
 constexpr int kLeastPixels = 2, kMostPixels = 6;   // of such a column
+constexpr float kLeastMark = 0.55F;    // of a mark's colour in a column that has any of it: it is what is looked for
 constexpr int kTellApart = 3;          // pixels from which bars get a gap
 
 QRgb toRgb(ColorLanes lanes)
@@ -54,7 +56,10 @@ PixelSpan pixelSpan(const Timeline &timeline, std::uint32_t span, TimeInterval r
 void RowMixer::prepare(const TimelineState &state, bool fadesAll)
 {
     const Theme &t = theme();
-    m_fadesAll = fadesAll;
+    m_fadesAll = fadesAll || state.focus.has_value();
+    m_focusColors = state.focus ? focusColors() : std::vector<QColor>();
+    m_focusLanes.clear();
+    std::ranges::transform(m_focusColors, std::back_inserter(m_focusLanes), toLanes);
     m_turnOf = state.evaluation ? turnsByClass(*state.evaluation) : std::vector<int>();
     m_idle = t.idle.rgb();
     m_panel = t.panel.rgb();
@@ -62,7 +67,7 @@ void RowMixer::prepare(const TimelineState &state, bool fadesAll)
         const QRgb color = t.work(WorkKind(k)).rgb();
         const auto slot = std::size_t(k);
         m_faded[slot] = toLanes(QColor(mixed(color, m_idle, kFade)));
-        m_vivid[slot] = state.filter.hasKind(WorkKind(k)) && !fadesAll ? toLanes(QColor(color)) : m_faded[slot];
+        m_vivid[slot] = state.filter.hasKind(WorkKind(k)) && !m_fadesAll ? toLanes(QColor(color)) : m_faded[slot];
         m_ghost[slot] = toLanes(QColor(mixed(color, m_panel, 0.45)));
     }
 }
@@ -100,6 +105,8 @@ std::span<const QRgb> RowMixer::mix(const TimelineState &state, const TrackRow &
             addTracks(state, {&*index, 1}, range, width);
         m_walk.resolve(m_row);
         snapBars(state, *index, row.hasTurns, range, width);
+        if (state.focus)
+            addMarks(state, {&*index, 1}, range, width);
     }
     return m_row;
 }
@@ -109,12 +116,14 @@ std::span<const QRgb> RowMixer::blend(const TimelineState &state, std::span<cons
     m_row.assign(std::size_t(width), m_idle);
     addTracks(state, tracks, range, width);
     m_walk.resolve(m_row, int(tracks.size()));
+    if (state.focus)
+        addMarks(state, tracks, range, width);
     return m_row;
 }
 
 bool RowMixer::isDense(const TimelineState &state, const TrackRow &row, TimeInterval range, int width) const
 {
-    if (row.kind != TrackRow::Kind::Stage && row.kind != TrackRow::Kind::Summary)
+    if (state.focus || (row.kind != TrackRow::Kind::Stage && row.kind != TrackRow::Kind::Summary))
         return false;
     const Track &track = state.timeline()->tracks[row.tracks.front()];
     const auto [from, to] = visibleSpans(*state.timeline(), track.first, track.last, range);
@@ -182,6 +191,35 @@ void RowMixer::addTurns(const TimelineState &state, std::uint32_t index, TimeInt
     m_walk.add(timeline, track.first, track.last, [&](std::uint32_t span) {
         return isVivid(state, span) ? toLanes(QColor(fillOf(timeline, span, true))) : m_faded[std::size_t(timeline.kind[span])];
     });
+}
+
+/// Over the faded rows, in the same way: a column has as much of a mark's colour as of its time.
+void RowMixer::addMarks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width)
+{
+    const TimeFocus &focus = *state.focus;
+    m_walk.begin(range, width);
+    for (const std::uint32_t index : tracks) {
+        const Track &track = focus.timeline.tracks[index];
+        m_walk.add(focus.timeline, track.first, track.last, [&](std::uint32_t mark) { return m_focusLanes[focus.marks[mark].paint]; });
+    }
+    m_below = m_row;
+    m_walk.resolve(m_row, int(tracks.size()), kLeastMark);
+    if (tracks.size() == 1)
+        snapMarks(focus, tracks.front(), range, width);
+}
+
+/// Marks that can be told apart fill whole pixels and leave the gap behind their bar.
+void RowMixer::snapMarks(const TimeFocus &focus, std::uint32_t track, TimeInterval range, int width)
+{
+    const auto [from, to] = distinctSpans(focus.timeline, track, range, width);
+    for (std::uint32_t i = from; i < to; ++i) {
+        const PixelSpan mark = pixelSpan(focus.timeline, i, range, width);
+        if (mark.width() < kTellApart)
+            continue;
+        std::fill(m_row.begin() + std::max(0, mark.left), m_row.begin() + std::clamp(mark.right - 1, 0, width), fillOf(focus.marks[i]));
+        if (mark.right > 0 && mark.right <= width)
+            m_row[std::size_t(mark.right) - 1] = m_below[std::size_t(mark.right) - 1];
+    }
 }
 
 std::pair<std::uint32_t, std::uint32_t> RowMixer::distinctSpans(const Timeline &timeline, std::uint32_t index, TimeInterval range, int width) const

@@ -49,12 +49,16 @@ public:
     /// What a span is filled with where nothing fades it: the colour of its kind, or on a shared channel of its turn.
     [[nodiscard]] QRgb fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const;
     [[nodiscard]] QRgb fadedOf(WorkKind kind) const;
+    /// Of a mark of the focus.
+    [[nodiscard]] QRgb fillOf(const FocusMark &mark) const { return m_focusColors[mark.paint].rgb(); }
     [[nodiscard]] QRgb idle() const { return m_idle; }
 
 private:
     [[nodiscard]] const WorkPalette &paletteOf(const TimelineState &state, const Track &track) const;
     void addTracks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
     void addTurns(const TimelineState &state, std::uint32_t track, TimeInterval range, int width);
+    void addMarks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
+    void snapMarks(const TimeFocus &focus, std::uint32_t track, TimeInterval range, int width);
     void snapBars(const TimelineState &state, std::uint32_t track, bool hasTurns, TimeInterval range, int width);
 
     ColumnWalk m_walk;
@@ -62,7 +66,9 @@ private:
     WorkPalette m_vivid{}, m_faded{}, m_ghost{};
     bool m_fadesAll = false;
     QRgb m_idle = 0, m_panel = 0;
-    std::vector<QRgb> m_row;
+    std::vector<QRgb> m_row, m_below;      // the row, and what it was before the marks
+    std::vector<QColor> m_focusColors;
+    std::vector<ColorLanes> m_focusLanes;
     std::vector<int> m_turnOf;             // pipeline class -> its turn in the cell, for the shade
 };
 

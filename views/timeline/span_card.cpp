@@ -11,9 +11,12 @@
 namespace trainyard {
 
 namespace {
+constexpr int kSwatch = 8;
 constexpr int kPadX = 12, kPadY = 8, kLineGap = 3, kStripe = 4, kAway = 14;
 QFont titleFont() { return uiFont(0, QFont::DemiBold); }
 QFont factFont() { return uiFont(-1); }
+QFont pointedFont() { return uiFont(-1, QFont::DemiBold); }
+QString partsNote() { return SpanCard::tr("shares of the operation, not an order in time"); }
 }
 
 SpanCard::SpanCard(QWidget *parent)
@@ -24,13 +27,32 @@ SpanCard::SpanCard(QWidget *parent)
     hide();
 }
 
-void SpanCard::setContent(WorkKind kind, const QString &title, const QStringList &facts)
+void SpanCard::setContent(const QColor &stripe, const QString &title, const QStringList &facts)
 {
-    m_kind = kind;
+    m_stripe = stripe;
     m_title = title;
     m_facts = facts;
+    m_parts.clear();
     resize(contentSize());
     update();
+}
+
+void SpanCard::setParts(const std::vector<PartLine> &parts, std::size_t pointed)
+{
+    if (parts.empty() && m_parts.empty())
+        return;
+    m_parts = parts;
+    m_pointed = pointed;
+    resize(contentSize());
+    update();
+}
+
+QString SpanCard::text() const
+{
+    QStringList lines = QStringList{m_title} + m_facts;
+    for (std::size_t i = 0; i < m_parts.size(); ++i)
+        lines << (i == m_pointed ? QStringLiteral("▸ ") : QString()) + m_parts[i].text;
+    return (m_parts.empty() ? lines : lines << partsNote()).join(u'\n');
 }
 
 QSize SpanCard::contentSize() const
@@ -39,7 +61,11 @@ QSize SpanCard::contentSize() const
     int width = title.horizontalAdvance(m_title);
     for (const QString &line : m_facts)
         width = std::max(width, fact.horizontalAdvance(line));
-    const int lines = int(m_facts.size());
+    for (const PartLine &part : m_parts)
+        width = std::max(width, QFontMetrics(pointedFont()).horizontalAdvance(part.text) + kSwatch + 6);
+    if (!m_parts.empty())
+        width = std::max(width, fact.horizontalAdvance(partsNote()));
+    const int lines = int(m_facts.size() + m_parts.size()) + (m_parts.empty() ? 0 : 1);
     return {width + 2 * kPadX + kStripe, title.height() + lines * (fact.height() + kLineGap) + 2 * kPadY};
 }
 
@@ -66,7 +92,7 @@ void SpanCard::paintEvent(QPaintEvent *)
     painter.setBrush(t.panelRaised);
     painter.drawRoundedRect(box, Theme::kRadius, Theme::kRadius);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(t.work(m_kind));
+    painter.setBrush(m_stripe);
     painter.drawRoundedRect(QRectF(box.left() + 5, box.top() + 7, kStripe - 1, box.height() - 14), 1.5, 1.5);
     QRect line(kPadX + kStripe, kPadY, width() - 2 * kPadX - kStripe + 2, QFontMetrics(titleFont()).height());
     painter.setFont(titleFont());
@@ -81,6 +107,24 @@ void SpanCard::paintEvent(QPaintEvent *)
         painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, fact);
         line.translate(0, height + kLineGap);
     }
+    if (!m_parts.empty())
+        paintParts(painter, line);
+}
+
+void SpanCard::paintParts(QPainter &painter, QRect line) const
+{
+    for (std::size_t i = 0; i < m_parts.size(); ++i) {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(m_parts[i].color);
+        painter.drawRoundedRect(QRectF(line.left(), line.center().y() - kSwatch / 2 + 1, kSwatch, kSwatch), 2, 2);
+        painter.setFont(i == m_pointed ? pointedFont() : factFont());
+        painter.setPen(i == m_pointed ? theme().text : theme().textMuted);
+        painter.drawText(line.adjusted(kSwatch + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, m_parts[i].text);
+        line.translate(0, line.height() + kLineGap);
+    }
+    painter.setFont(factFont());
+    painter.setPen(theme().textFaint);
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, partsNote());
 }
 
 } // namespace trainyard

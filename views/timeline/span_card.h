@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The card beside the mouse that says what a span is. Takes no events, so that the chart under it stays reachable.
 
-#include "core/timeline/timeline.h"
+#include "views/timeline/operation_strip.h"
 
 #include <QStringList>
 #include <QWidget>
@@ -14,7 +14,10 @@ class SpanCard : public QWidget {
 public:
     explicit SpanCard(QWidget *parent);
 
-    void setContent(WorkKind kind, const QString &title, const QStringList &facts);
+    void setContent(const QColor &stripe, const QString &title, const QStringList &facts);
+    /// Below the facts: what the span consists of, and which of it the pointer is on.
+    void setParts(const std::vector<PartLine> &parts, std::size_t pointed);
+    [[nodiscard]] QString text() const;      // as it is read, a line each
     /// Beside `point`, inside the parent, clear of the span's own row where that can be.
     void showNear(QPoint point);
 
@@ -23,10 +26,13 @@ protected:
 
 private:
     [[nodiscard]] QSize contentSize() const;
+    void paintParts(QPainter &painter, QRect line) const;
 
-    WorkKind m_kind = WorkKind::Forward;
+    QColor m_stripe;
     QString m_title;
     QStringList m_facts;
+    std::vector<PartLine> m_parts;
+    std::size_t m_pointed = 0;
 };
 
 } // namespace trainyard

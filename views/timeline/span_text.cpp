@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/span_text.h"
 
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 #include "core/timeline/cell_members.h"
 #include "models/text/format.h"
 #include "views/timeline/state_text.h"
@@ -129,7 +129,7 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
         parts << (timeline.kind[span] == WorkKind::ForwardBackward
                       ? tr("chunks %1 and %2").arg(timeline.chunk[span] + 1).arg(timeline.pairedChunk[span] + 1)
                       : tr("chunk %1").arg(timeline.chunk[span] + 1));
-    else if (timeline.microBatch[span] >= 0 && chunkPlacement(evaluation.plan->schedule) == ChunkPlacement::Slices)
+    else if (timeline.microBatch[span] >= 0 && traitsOf(evaluation.plan->schedule).isSliced())
         parts << tr("slice %1").arg(timeline.chunk[span] + 1);
     parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));
@@ -189,6 +189,17 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
     }
     if (isCritical)
         facts << tr("on the critical path");
+    return facts;
+}
+
+QStringList waitFacts(const Evaluation &evaluation, std::uint32_t span, Nanoseconds begin, Nanoseconds end, bool isForTransfer)
+{
+    QStringList facts{tr("%1, %2").arg(seconds(end - begin), interval(begin, end))};
+    if (span == kNoSpan)
+        return facts << tr("after the last operation of the stage");
+    facts << tr("before %1").arg(spanName(evaluation, span));
+    if (const std::uint32_t cause = evaluation.timeline.cause[span]; isForTransfer && cause != kNoSpan)
+        facts << tr("which waits for %1").arg(spanName(evaluation, cause));
     return facts;
 }
 

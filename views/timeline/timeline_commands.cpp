@@ -6,6 +6,7 @@
 #include "views/timeline/chart_canvas.h"
 #include "views/timeline/legend.h"
 #include "views/timeline/minimap.h"
+#include "views/timeline/span_card.h"
 #include "views/timeline/timeline_view.h"
 
 #include <QKeyEvent>
@@ -57,34 +58,48 @@ void TimelineView::zoomToSelection()
     TimeInterval target;
     if (m_state.area)
         target = m_state.area->time;
+    else if (m_state.selected != kNoSpan || m_isFocusSelected)
+        target = selectedTime();
     else if (span != kNoSpan)
         target = {m_state.timeline()->start[span], m_state.timeline()->end[span]};
     if (target.isEmpty())
         return fit();
     if (!m_state.area)
-        target = around(span);
+        target = around(target);
     target = clamped(target, m_state.whole);
     setRange(target == m_state.range ? m_state.whole : target);
-    if (span != kNoSpan)
+    if (m_isFocusSelected)
+        m_atFocus = {m_state.range, m_state.scroll};   // Esc goes back from here too
+    else if (span != kNoSpan)
         reveal(span);
 }
 
-TimeInterval TimelineView::around(std::uint32_t span) const
+TimeInterval TimelineView::selectedTime() const
 {
-    const Nanoseconds begin = m_state.timeline()->start[span], end = m_state.timeline()->end[span];
-    const auto room = Nanoseconds(double(end - begin) * kRoomAround);
-    return {begin - room, end + room};
+    if (m_state.focus && m_isFocusSelected)
+        return {m_state.focus->largest.begin, m_state.focus->largest.end};
+    return {m_state.timeline()->start[m_state.selected], m_state.timeline()->end[m_state.selected]};
+}
+
+TimeInterval TimelineView::around(TimeInterval time)
+{
+    const auto room = Nanoseconds(double(time.length()) * kRoomAround);
+    return {time.begin - room, time.end + room};
 }
 
 void TimelineView::reveal(std::uint32_t span)
 {
     const Timeline &timeline = *m_state.timeline();
-    const TimeInterval of{timeline.start[span], timeline.end[span]};
+    reveal(timeline.trackOf[span], {timeline.start[span], timeline.end[span]});
+}
+
+void TimelineView::reveal(std::uint32_t track, TimeInterval of)
+{
     if (of.end <= m_state.range.begin || of.begin >= m_state.range.end || (of.begin < m_state.range.begin && of.end < m_state.range.end)) {
         const Nanoseconds middle = (of.begin + of.end) / 2, half = m_state.range.length() / 2;
         setRange({middle - half, middle - half + m_state.range.length()});
     }
-    const int index = m_state.layout.rowOfTrack[timeline.trackOf[span]];
+    const int index = m_state.layout.rowOfTrack[track];
     if (index < 0)
         return;
     const TrackRow &row = m_state.layout.rows[std::size_t(index)];
@@ -161,6 +176,13 @@ void TimelineView::toggleStreams()
 {
     m_options.unfoldStreams = !m_options.unfoldStreams;
     relayout();
+}
+
+void TimelineView::toggleInside()
+{
+    m_state.showsInside = !m_state.showsInside;
+    m_card->hide();
+    repaintChart();
 }
 
 QStringList TimelineView::pinnedRows() const
@@ -257,7 +279,9 @@ void TimelineView::openSearch()
 
 void TimelineView::clearSelection()
 {
-    if (m_state.area) {
+    if (m_state.focus) {
+        endFocus();
+    } else if (m_state.area) {
         forgetArea();
     } else if (m_state.marks[0]) {
         m_state.marks = {};
@@ -297,6 +321,7 @@ void TimelineView::keyPressEvent(QKeyEvent *event)
     case Qt::Key_P: return togglePin();
     case Qt::Key_C: return toggleCriticalPath();
     case Qt::Key_U: return toggleStreams();
+    case Qt::Key_I: return toggleInside();
     case Qt::Key_Slash: return openSearch();
     case Qt::Key_Escape: return clearSelection();
     default: QWidget::keyPressEvent(event);

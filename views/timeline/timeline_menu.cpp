@@ -54,7 +54,7 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
     else if (onSpan)
         add(tr("Zoom to this span"), [this] {
             if (m_state.selected != kNoSpan)
-                setRange(around(m_state.selected));
+                setRange(around(selectedTime()));
         });
     add(tr("Show the whole iteration"), &TimelineView::fit, m_state.range != m_state.whole);
     menu.addSeparator();
@@ -78,6 +78,7 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
     };
     check(tr("Critical path"), &TimelineView::toggleCriticalPath, m_state.showsCriticalPath);
     check(tr("Streams below their stage"), &TimelineView::toggleStreams, m_options.unfoldStreams);
+    check(tr("Communication inside operations"), &TimelineView::toggleInside, m_state.showsInside);
     menu.addSeparator();
     add(tr("Follow to its cause"), [this] { followDependency(false); }, onSpan && m_state.timeline()->cause[m_state.selected] != kNoSpan);
     add(tr("Follow to its effect"), [this] { followDependency(true); }, !m_state.effects.empty());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What TimelineView does where the pointer is, and what it says about the span that was chosen.
 #include "core/timeline/analysis.h"
+#include "views/theme/part_colors.h"
+#include "views/theme/theme.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/chart_canvas.h"
 #include "views/timeline/overlay_painter.h"
@@ -58,15 +60,35 @@ void TimelineView::hover(std::uint32_t span, QPoint point)
         m_canvas->update(hoverRect(m_state, geometry, span));
         if (span != kNoSpan) {
             const Evaluation &evaluation = *m_state.evaluation;
-            m_card->setContent(evaluation.timeline.kind[span], spanTitle(evaluation, span), spanFacts(evaluation, span, isCritical(span)));
+            m_card->setContent(theme().work(evaluation.timeline.kind[span]), spanTitle(evaluation, span), spanFacts(evaluation, span, isCritical(span)));
         }
     }
-    if (span == kNoSpan)
-        m_card->hide();
+    const std::uint32_t wait = span == kNoSpan ? waitUnder(m_state, m_canvas->geometry(), point) : kNoSpan;
+    if (span != kNoSpan)
+        showCard(span, point);
+    else if (wait != kNoSpan)
+        showWait(wait, point);
     else
-        m_card->showNear(m_canvas->mapTo(this, point));
+        m_card->hide();
     if (changed)
         emit spanHovered(span);
+}
+
+void TimelineView::showCard(std::uint32_t span, QPoint point)
+{
+    if (m_state.showsInside)
+        m_card->setParts(partLines(*m_state.timeline(), span), partUnder(m_state, m_canvas->geometry(), span, point));
+    m_card->showNear(m_canvas->mapTo(this, point));
+}
+
+void TimelineView::showWait(std::uint32_t mark, QPoint point)
+{
+    const TimeFocus &focus = *m_state.focus;
+    const BreakdownPart part = focus.partOf(mark);
+    const Track &track = m_state.timeline()->tracks[focus.trackOf(mark)];
+    m_card->setContent(focusColors()[focus.marks[mark].paint], tr("Waiting · %1 · stage %2").arg(partName(part)).arg(track.stage + 1),
+                       waitFacts(*m_state.evaluation, focus.marks[mark].span, focus.timeline.start[mark], focus.timeline.end[mark], part != &Breakdown::bubble));
+    m_card->showNear(m_canvas->mapTo(this, point));
 }
 
 void TimelineView::click(QPoint point)
@@ -89,11 +111,13 @@ void TimelineView::click(QPoint point)
             emit stageClicked(m_state.timeline()->tracks[m_state.layout.rows[std::size_t(row)].tracks.front()].stage);
         return;
     }
-    selectSpan(spanUnder(m_state, geometry, point));
+    const std::uint32_t span = spanUnder(m_state, geometry, point), wait = waitUnder(m_state, geometry, point);
+    selectSpan(span == kNoSpan && wait != kNoSpan ? m_state.focus->marks[wait].span : span);   // who waits
 }
 
 void TimelineView::selectSpan(std::uint32_t span)
 {
+    m_isFocusSelected = false;
     if (m_state.isEmpty() || (span != kNoSpan && span >= m_state.timeline()->spanCount()))
         span = kNoSpan;
     if (span == m_state.selected)
@@ -141,6 +165,8 @@ void TimelineView::describe()
     if (m_state.selected != kNoSpan)
         text = spanTitle(*m_state.evaluation, m_state.selected) + QStringLiteral(". ")
             + spanFacts(*m_state.evaluation, m_state.selected, isCritical(m_state.selected)).join(QStringLiteral(". ")) + QStringLiteral(". ") + text;
+    if (m_state.focus)
+        text = m_state.focus->text() + QStringLiteral(". ") + text;
     setAccessibleDescription(text);
     if (QAccessible::isActive()) {
         QAccessibleEvent event(this, QAccessible::DescriptionChanged);

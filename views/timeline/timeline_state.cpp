@@ -45,6 +45,17 @@ std::uint32_t spanUnder(const TimelineState &state, const ChartGeometry &geometr
     return best;
 }
 
+std::uint32_t waitUnder(const TimelineState &state, const ChartGeometry &geometry, QPoint point)
+{
+    if (state.isEmpty() || !state.focus || !geometry.tracks.contains(point))
+        return kNoSpan;
+    const int index = rowAt(state.layout, point.y() - geometry.tracks.top(), state.scroll);
+    if (index < 0 || state.layout.rows[std::size_t(index)].kind == TrackRow::Kind::Summary)
+        return kNoSpan;
+    const std::uint32_t mark = state.focus->markAt(state.layout.rows[std::size_t(index)].tracks.front(), geometry.time(state, point.x() + 0.5));
+    return mark != kNoSpan && state.focus->marks[mark].isWait ? mark : kNoSpan;
+}
+
 QRectF spanRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span)
 {
     const Timeline &timeline = *state.timeline();

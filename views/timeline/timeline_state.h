@@ -5,6 +5,7 @@
 
 #include "views/timeline/span_filter.h"
 #include "views/timeline/time_axis.h"
+#include "views/timeline/time_focus.h"
 #include "views/timeline/track_layout.h"
 
 #include <QRect>
@@ -33,6 +34,8 @@ struct TimelineState {
     std::optional<Nanoseconds> cursor;    // time under the mouse in a chart beside this one
     std::optional<AreaSelection> area;
     bool showsCriticalPath = false;
+    bool showsInside = true;           // communication inside operations, along their feet
+    std::optional<TimeFocus> focus;    // what of Why is pointed at; all else is faded
     std::vector<std::uint32_t> criticalPath;         // first to last; empty until asked for
     std::vector<std::uint32_t> effects;              // spans that the selected one let start
 
@@ -52,6 +55,8 @@ inline constexpr int kRulerHeight = 22;
 [[nodiscard]] ChartGeometry chartGeometry(QSize size, int gutterWidth);
 /// Span under a point of the chart, or kNoSpan; within a few pixels of thin bars.
 [[nodiscard]] std::uint32_t spanUnder(const TimelineState &state, const ChartGeometry &geometry, QPoint point);
+/// Wait under a point that the focus points at, a mark of it, or kNoSpan.
+[[nodiscard]] std::uint32_t waitUnder(const TimelineState &state, const ChartGeometry &geometry, QPoint point);
 /// Where a span is drawn (cut to the chart's width, at least one pixel wide); empty where its row is folded away.
 [[nodiscard]] QRectF spanRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span);
 

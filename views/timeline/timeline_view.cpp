@@ -109,6 +109,7 @@ void TimelineView::wire()
         setFilter({});
         setFocus();
     });
+    connect(m_legend, &Legend::focusClosed, this, [this] { focusOn({}); });
     connect(m_areaTable, &AreaTable::closed, this, &TimelineView::forgetArea);
     connect(m_areaTable, &AreaTable::contentChanged, this, [this](bool has) {
         if (m_areaTable->parentWidget() != this)
@@ -139,6 +140,7 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     m_legend->setKinds(m_presentKinds);
     m_legend->setSummary(m_state.isEmpty() ? QString() : timelineSummary(*m_state.evaluation));
     relayout();
+    renewFocus();
     if (m_state.area) {                // relayout() left it: the same part of the new iteration
         m_state.area->time = carriedOver(m_state.area->time, oldWhole, m_state.whole);
         finishArea();
@@ -152,6 +154,7 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
 
 void TimelineView::startPlan()
 {
+    focusOn({});
     m_legend->reset();
     m_shownKinds = kAllKinds;
     m_search = {};

@@ -48,6 +48,9 @@ public:
     void selectSpan(std::uint32_t span);
     /// Scrolls and pans until it is in view.
     void revealSpan(std::uint32_t span) { reveal(span); }
+    /// Points at all pieces of these parts of the iteration while the rest fades, and goes to the largest; none: goes back.
+    void focusOn(std::vector<BreakdownPart> parts);
+    [[nodiscard]] std::vector<BreakdownPart> focusedParts() const;
     void setFilter(const SpanFilter &filter);
     /// What is searched for and the legend's switches together.
     [[nodiscard]] const SpanFilter &filter() const { return m_state.filter; }
@@ -82,6 +85,8 @@ public slots:
     /// Pins the row under the mouse, else that of the selected span, to the top; or takes it down again.
     void togglePin();
     void toggleStreams();
+    /// What operations exchange inside, along their feet.
+    void toggleInside();
     /// A cursor at the pointer, else at the selected span; a third one replaces the older of two.
     void addMark();
     /// Fades what does not match ("backward 12", "stage 3", "> 50 ms") and selects the next match. False: not understood.
@@ -96,13 +101,14 @@ public slots:
     void showAllKinds();
     /// Title and facts of the selected span, a line each.
     void copySpan() const;
-    /// Takes away, one at a time: area, marks, selection, search.
+    /// Takes away, one at a time: what Why points at, area, marks, selection, search.
     void clearSelection();
 
 signals:
     void rangeChanged(qint64 begin, qint64 end);
     void spanHovered(quint32 span);            // kNoSpan where the mouse left
     void spanSelected(quint32 span);
+    void focusChanged();                       // to other parts of the iteration, or to none
     void stageClicked(int stage);              // the label of one of its rows
     void areaSelected(qint64 begin, qint64 end, const QList<quint32> &tracks);
     void pinsChanged(const QStringList &keys);
@@ -132,8 +138,15 @@ private:
     void fillMenu(QMenu &menu, QPoint point);
     void collectEffects();
     void hover(std::uint32_t span, QPoint point);
+    void showWait(std::uint32_t mark, QPoint point);
+    void showCard(std::uint32_t span, QPoint point);
     void reveal(std::uint32_t span);
-    [[nodiscard]] TimeInterval around(std::uint32_t span) const;   // a span with room on both sides
+    void reveal(std::uint32_t track, TimeInterval time);
+    void endFocus();
+    void renewFocus();
+    void showFocus();
+    [[nodiscard]] TimeInterval selectedTime() const;   // of the selected span, or of the piece of Why that it was selected for
+    [[nodiscard]] static TimeInterval around(TimeInterval time);   // with room on both sides
     void repaintChart();
     void applyFilters();
     void applyBackground();
@@ -149,6 +162,8 @@ private:
     std::uint32_t m_shownKinds = kAllKinds;    // the legend's switches
     std::uint32_t m_presentKinds = 0;
     int m_pointedRow = -1;
+    bool m_isFocusSelected = false;            // the selection is the largest piece that is pointed at
+    std::pair<TimeInterval, int> m_beforeFocus, m_atFocus;   // range and scroll
     Legend *m_legend;
     ChartCanvas *m_canvas;
     Minimap *m_minimap;

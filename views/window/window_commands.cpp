@@ -150,6 +150,8 @@ void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
     for (const auto &view : views)
         registry.add({.id = QLatin1String(view.id), .group = group, .text = text(view.label), .shortcuts = view.keys,
                       .run = [timeline, slot = view.slot] { (timeline->*slot)(); }, .isEnabled = isShown});
+    registry.add({.id = "timeline.inside", .group = group, .text = text("Show communication inside op&erations"), .shortcuts = {Qt::Key_I},
+                  .run = [timeline] { timeline->toggleInside(); }, .isEnabled = isShown, .isChecked = [timeline] { return timeline->state().showsInside; }});
     registry.add({.id = "timeline.cause", .group = group, .text = text("To what it &waited for"), .shortcuts = {Qt::Key_BracketLeft},
                   .run = [timeline] { timeline->followDependency(false); }, .isEnabled = isShown});
     registry.add({.id = "timeline.effect", .group = group, .text = text("To what &waited for it"), .shortcuts = {Qt::Key_BracketRight},

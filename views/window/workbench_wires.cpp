@@ -23,6 +23,7 @@
 #include "views/window/card.h"
 #include "views/window/status_line.h"
 
+#include <QApplication>
 #include <QSplitter>
 
 namespace trainyard {
@@ -157,6 +158,14 @@ void Workbench::connectDetails()
         timeline->selectSpan(span);
         timeline->revealSpan(span);
     });
+    connect(why, &WhyPanel::partsChosen, timeline, [this](const std::vector<BreakdownPart> &parts) {
+        const bool was = std::exchange(m_isTelling, true);   // Why stays in front
+        timeline->focusOn(parts);
+        m_isTelling = was;
+        if (!why->isAncestorOf(QApplication::focusWidget()))   // Esc and F go to the timeline
+            timeline->setFocus(Qt::OtherFocusReason);
+    });
+    connect(timeline, &TimelineView::focusChanged, why, [this] { why->setChosen(timeline->focusedParts()); });
     connect(details, &DetailsPanel::causeRequested, timeline, [this] { timeline->followDependency(false); });
     connect(details, &DetailsPanel::effectRequested, timeline, [this] { timeline->followDependency(true); });
 }

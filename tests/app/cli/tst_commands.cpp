@@ -410,6 +410,7 @@ private slots:
         QTest::newRow("models") << QStringLiteral("models") << 25;
         QTest::newRow("links") << QStringLiteral("links") << 5;
         QTest::newRow("prices") << QStringLiteral("prices") << 25;
+        QTest::newRow("schedules") << QStringLiteral("schedules") << 17;
     }
 
     void theCatalogueIsListed()

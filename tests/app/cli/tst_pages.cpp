@@ -2,7 +2,7 @@
 // README.md and docs/: links lead somewhere, pictures are those that scripts/pictures makes, commands run, and figures of samples
 // are what the program answers today. Where a figure differs the test prints the sentence that would be right.
 #include "core/catalogue/catalogue.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "core/report/number_text.h"
 
@@ -80,7 +80,7 @@ Plan sample(const char *name, std::initializer_list<std::pair<const char *, cons
 EvaluationPtr evaluated(const Plan &plan)
 {
     EvaluationWorkspace workspace;
-    const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+    const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
     return evaluation ? *evaluation : nullptr;
 }
 

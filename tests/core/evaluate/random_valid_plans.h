@@ -4,8 +4,8 @@
 // mixed GPUs, experts, profiles and prefill, with shapes that mostly divide. For tests of what holds for any plan. Not all are
 // feasible, nor are all placed: that is part of it.
 
-#include "core/evaluate/evaluate.h"
-#include "core/schedule/chunks.h"
+#include "core/advice/evaluate.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <random>

@@ -2,7 +2,7 @@
 // The confidence label and its range, on evidence made up for each case.
 
 #include "core/evaluate/confidence.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 
 #include <QTest>
 
@@ -57,7 +57,7 @@ Answer confidenceOf(Plan plan, std::vector<Evidence> measured, std::vector<Stack
         stack.releases = stack.id == "megatron-core" ? releases : std::vector<StackRelease>{};
     catalogue.confidence = {std::move(measured), kRanges};
     EvaluationWorkspace workspace;
-    const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(plan)), catalogue, workspace, {}, {.keepTimeline = false});
+    const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(plan)), catalogue, workspace, {}, Depth::Everything);
     if (!evaluation)
         qFatal("%s", toString(evaluation.error().front()).c_str());
     const Metrics &metrics = (*evaluation)->metrics;

@@ -16,6 +16,12 @@ using namespace trainyard::test;
 
 namespace {
 
+EvaluationWorkspace &scratch()
+{
+    static EvaluationWorkspace workspace;
+    return workspace;
+}
+
 /// Three replicas of eight stages of two GPUs in each of two datacenters: ranks 0 to 5 of a stage in one, 6 to 11 in the other.
 Plan sixReplicas(int expert)
 {
@@ -93,8 +99,8 @@ private slots:
 
     void whatJudgesMemoryAloneRefusesItToo()
     {
-        QVERIFY(!footprint(std::make_shared<const Plan>(sixReplicas(4)), builtinCatalogue()).isPlaced);
-        QVERIFY(footprint(std::make_shared<const Plan>(sixReplicas(2)), builtinCatalogue()).isPlaced);
+        QVERIFY(!footprint(std::make_shared<const Plan>(sixReplicas(4)), builtinCatalogue(), scratch()).isPlaced);
+        QVERIFY(footprint(std::make_shared<const Plan>(sixReplicas(2)), builtinCatalogue(), scratch()).isPlaced);
     }
 
     void theRankingOfDatacentersSaysWhy()

@@ -102,7 +102,7 @@ void TestExtremeValues::everyNumberAtItsExtremesIsAnsweredOrRefused()
                 continue;          // outside its own range
             changed->bubbleFill.enabled = plan.bubbleFill.enabled && key.starts_with("bubble_fill.");   // a million requests take a second
             const std::string what = key + "=" + value;
-            const auto evaluation = evaluate(std::make_shared<const Plan>(*changed), builtinCatalogue(), workspace, {}, {.keepTimeline = true, .offerFixes = false});
+            const auto evaluation = evaluate(std::make_shared<const Plan>(*changed), builtinCatalogue(), workspace, {}, Depth::Spans);
             if (!evaluation) {
                 ++refused;
                 for (const Error &error : evaluation.error())

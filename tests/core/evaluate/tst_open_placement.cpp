@@ -2,7 +2,7 @@
 // Where the placement is open: no simulation goes below its bound, and what gets better makes nothing slower.
 #include "core/cost/placements.h"
 #include "core/cost/search_times.h"
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <QtTest>
 
@@ -20,7 +20,7 @@ std::vector<ScheduleKind> schedules(bool areFixed)
 {
     std::vector<ScheduleKind> found;
     for (int kind = 0; kind <= int(ScheduleKind::Atlas); ++kind)
-        if ((orderedBy(ScheduleKind(kind)) == OrderedBy::Shape) == areFixed)
+        if ((traitsOf(ScheduleKind(kind)).orderedBy() == OrderedBy::Shape) == areFixed)
             found.push_back(ScheduleKind(kind));
     return found;
 }
@@ -29,7 +29,7 @@ const std::vector<ScheduleKind> kFixed = schedules(true), kChoosing = schedules(
 
 EvaluationPtr tried(const Plan &plan, EvaluationWorkspace &workspace)
 {
-    auto answer = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+    auto answer = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
     return answer ? *answer : nullptr;
 }
 

@@ -3,6 +3,7 @@
 #include "tests/core/evaluate/random_valid_plans.h"
 
 #include "core/placement/degrees.h"
+#include "core/schedule/traits.h"
 #include "core/report/metrics_json.h"
 
 #include <QtTest>
@@ -123,7 +124,7 @@ void checkSpans(Findings &findings, unsigned seed, const Evaluation &evaluation)
         ++counts[{std::get<0>(what), std::get<2>(what)}];
     }
     for (std::size_t c = 0; c < evaluation.layout.classes.size(); ++c) {
-        const std::int64_t expected = std::int64_t(plan.parallelism.pipeline) * degreesOf(plan).programChunks() * evaluation.layout.classes[c].microBatches / modelCopies(plan.schedule);
+        const std::int64_t expected = std::int64_t(plan.parallelism.pipeline) * degreesOf(plan).programChunks() * evaluation.layout.classes[c].microBatches / traitsOf(plan.schedule).copies();
         const auto count = [&](WorkKind kind) { return counts[{int(c), kind}]; };
         findings.expect(count(WorkKind::Forward) == expected, seed, "every forward of the schedule runs: " + std::to_string(count(WorkKind::Forward)) + " of " + std::to_string(expected));
         findings.expect(count(WorkKind::Backward) + count(WorkKind::InputGrad) == expected, seed, "every backward of the schedule runs");
@@ -149,7 +150,7 @@ void TestRandomPlans::sumsSharesAndSpansHold()
     unsigned simulated = 0, feasible = 0;
     std::set<ScheduleKind> schedules;
     for (unsigned seed = 0; seed < kRandomPlans; ++seed) {
-        const auto evaluation = evaluate(randomValidPlan(seed), builtinCatalogue(), workspace, {}, {.keepTimeline = true, .offerFixes = false});
+        const auto evaluation = evaluate(randomValidPlan(seed), builtinCatalogue(), workspace, {}, Depth::Spans);
         findings.expect(evaluation.has_value() || evaluation.error().front().code != ErrorCode::Internal, seed,
                         "no fault is the program's own: " + (evaluation ? std::string() : toString(evaluation.error().front())));
         if (!evaluation || !(*evaluation)->metrics.iterationTime)
@@ -174,8 +175,8 @@ void TestRandomPlans::aReusedWorkspaceAnswersAsAFreshOne()
     for (unsigned seed = 0; seed < kRandomPlans; seed += 2) {
         const PlanPtr plan = randomValidPlan(seed);
         EvaluationWorkspace fresh;
-        const auto a = evaluate(plan, builtinCatalogue(), reused, {}, {.keepTimeline = false, .offerFixes = false});
-        const auto b = evaluate(plan, builtinCatalogue(), fresh, {}, {.keepTimeline = false, .offerFixes = false});
+        const auto a = evaluate(plan, builtinCatalogue(), reused, {}, Depth::Score);
+        const auto b = evaluate(plan, builtinCatalogue(), fresh, {}, Depth::Score);
         findings.expect(a.has_value() == b.has_value(), seed, "both answer or neither");
         if (a && b)
             findings.expect(numbersOf(**a) == numbersOf(**b), seed, "both answer alike");

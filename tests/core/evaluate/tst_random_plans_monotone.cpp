@@ -2,7 +2,7 @@
 // Better hardware under a plan that stays as it is: where the order of work is fixed, nothing gets slower, and what fits still fits.
 #include "tests/core/evaluate/random_valid_plans.h"
 
-#include "core/schedule/chunks.h"
+#include "core/schedule/traits.h"
 
 #include <QtTest>
 
@@ -17,7 +17,7 @@ namespace {
 std::optional<Plan> pinned(unsigned seed)
 {
     Plan plan = RandomValidPlan(seed).plan();
-    if (orderedBy(plan.schedule) != OrderedBy::Shape)
+    if (traitsOf(plan.schedule).orderedBy() != OrderedBy::Shape)
         return {};
     plan.memory.activationOffload = ActivationOffload::None;   // how much leaves depends on times
     plan.bubbleFill.enabled = false;
@@ -28,7 +28,7 @@ std::optional<Plan> pinned(unsigned seed)
             pool.inlineGpu = *builtinCatalogue().gpu(pool.gpu);
             pool.gpu.clear();
         }
-    const auto now = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+    const auto now = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
     if (!now || !(*now)->metrics.iterationTime)
         return {};
     const Layout &layout = (*now)->layout;
@@ -109,7 +109,7 @@ void TestRandomPlansMonotone::aFixedOrderIsNeverSlowerOnBetterHardware()
 {
     EvaluationWorkspace workspace;
     const auto seconds = [&](const Plan &plan) -> Metric {
-        const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+        const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
         return evaluation ? (*evaluation)->metrics.iterationTime : Metric{};
     };
     std::string slower, exceptions;
@@ -150,7 +150,7 @@ void TestRandomPlansMonotone::whatFitsStillFitsInMoreMemory()
             pool.gpu.clear();
         });
         const auto fits = [&](const Plan &p) {
-            const auto evaluation = evaluate(std::make_shared<const Plan>(p), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+            const auto evaluation = evaluate(std::make_shared<const Plan>(p), builtinCatalogue(), workspace, {}, Depth::Score);
             return evaluation && (*evaluation)->metrics.memory && (*evaluation)->metrics.memory->fits;
         };
         if (!fits(plan))

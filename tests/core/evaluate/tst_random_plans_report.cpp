@@ -59,7 +59,7 @@ void TestRandomPlansReport::jsonTableAndReportTellTheSameNumbers()
     EvaluationWorkspace workspace;
     std::set<std::string> compared;
     for (unsigned seed = 0; seed < kRandomPlans; seed += 2) {
-        const auto evaluation = evaluate(randomValidPlan(seed), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+        const auto evaluation = evaluate(randomValidPlan(seed), builtinCatalogue(), workspace, {}, Depth::Score);
         if (!evaluation)
             continue;
         const Json json = Json::parse(metricsJson(**evaluation));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Signs: which way an answer may move when one key does. Six small plans, dense and with experts, in one datacenter and in
 // several, placement pinned so that nothing but the key changes.
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "core/workload/model_math.h"
 

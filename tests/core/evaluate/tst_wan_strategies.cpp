@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The switches across datacenters as a whole evaluation shows them.
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 
 #include <QTest>
 

@@ -17,6 +17,12 @@ using test::with;
 
 namespace {
 
+EvaluationWorkspace &scratch()
+{
+    static EvaluationWorkspace workspace;
+    return workspace;
+}
+
 Fitting fitted(const Plan &plan)
 {
     EvaluationWorkspace workspace;
@@ -25,12 +31,12 @@ Fitting fitted(const Plan &plan)
 
 bool fits(const Plan &plan)
 {
-    return footprint(std::make_shared<const Plan>(plan), builtinCatalogue()).fits;
+    return footprint(std::make_shared<const Plan>(plan), builtinCatalogue(), scratch()).fits;
 }
 
 bool hasRoom(const Plan &plan)
 {
-    return footprint(std::make_shared<const Plan>(plan), builtinCatalogue()).hasRoom();
+    return footprint(std::make_shared<const Plan>(plan), builtinCatalogue(), scratch()).hasRoom();
 }
 
 Fitting fittedMemory(const Plan &plan)
@@ -153,11 +159,11 @@ private slots:
                 plan.workload.microBatch = 2;
                 plan.parallelism.zeroStage = 0;
                 plan.stack.name = stack;
-                const auto before = footprint(std::make_shared<const Plan>(plan), catalogue);
+                const auto before = footprint(std::make_shared<const Plan>(plan), catalogue, scratch());
                 const double time = *evaluated(plan)->metrics.iterationTime;
                 for (const Rung &rung : rungs(plan, *catalogue.model(model), *catalogue.stack(stack))) {
                     const Plan next = with(plan, rung.apply);
-                    const auto after = footprint(std::make_shared<const Plan>(next), catalogue);
+                    const auto after = footprint(std::make_shared<const Plan>(next), catalogue, scratch());
                     QVERIFY2(!after.isPlaced || after.device <= before.device, (rung.id + " for " + model + " on " + stack).c_str());
                     if (after.isPlaced && rung.cost == RungCost::Compute)
                         QVERIFY2(*evaluated(next)->metrics.iterationTime >= time, (rung.id + " for " + model + " on " + stack).c_str());

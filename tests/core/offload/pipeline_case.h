@@ -29,7 +29,7 @@ struct PipelineCase {
     int wanAfter = -1;             // the stage whose boundary to the next crosses the WAN
     int limit = 0;                 // micro-batches in flight; 0: none
     int cellMembers = 1;
-    PrefetchRule prefetch{};
+    int ahead = 1;
     bool offloads = true;
 };
 
@@ -107,7 +107,7 @@ inline PipelineCosts pipelineOf(const PipelineCase &c)
     }
     pipeline.offload.ops.assign(stages, segments);
     pipeline.offload.paths.assign(std::size_t(c.devices), OffloadPath{1e9, 1e9, 1, {}, {}});
-    pipeline.offload.prefetch = c.prefetch;
+    pipeline.offload.ahead.assign(std::size_t(c.devices), c.ahead);
     pipeline.memory.assign(std::size_t(c.devices), memoryOf(c, pipeline.program));
     return pipeline;
 }
@@ -156,7 +156,7 @@ inline PipelineCase randomPipeline(std::mt19937 &random, ScheduleKind schedule)
     c.load = whole(1, 6000);
     c.serialization = whole(0, 3000);
     c.latency = whole(0, 8000);
-    c.prefetch = {whole(1, 3), whole(0, 3) > 0, whole(0, 1) == 1, whole(0, 1) == 1};
+    c.ahead = whole(1, 3);
     if (schedule == ScheduleKind::DualPipe || schedule == ScheduleKind::DualPipeV) {
         c.devices = 2 * whole(1, 3);
         c.chunks = 2;

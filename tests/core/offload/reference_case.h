@@ -22,7 +22,7 @@ struct Case {
     double hidden = 8192, layers = 4, microBatch = 4;
     double writeRate = 20e9, readRate = 20e9;
     int microBatches = 1;
-    PrefetchRule prefetch{};
+    int ahead = 1;
     bool offloads = true;
 };
 
@@ -38,7 +38,6 @@ inline std::vector<AmountModule> modules(const Case &c)
 }
 
 struct Run {
-    std::size_t firstKept = 0;
     Timeline timeline;
     LiveOverTime live;
     double offered = 0;            // bytes chosen to leave, of all micro-batches
@@ -65,7 +64,7 @@ inline IterationCosts costsOf(const Case &c, std::size_t firstKept, StageOffload
         op.backward += segments.back().backward;
     }
     op.inputGrad = op.backward;
-    pipeline.offload = {{segments}, {OffloadPath{c.writeRate, c.readRate, 1, {}, {}}}, c.prefetch, {}};
+    pipeline.offload = {{segments}, {OffloadPath{c.writeRate, c.readRate, 1, {}, {}}}, {c.ahead}};
     ChunkMemory chunk;
     for (const SegmentBytes &segment : kept)
         chunk.kept += segment.offloaded + segment.resident;
@@ -74,17 +73,11 @@ inline IterationCosts costsOf(const Case &c, std::size_t firstKept, StageOffload
     return costs;
 }
 
-inline Run run(const Case &c)
+inline Run run(const TaskGraph &graph, const StageOffload &bytes, const Case &c)
 {
     Run result;
-    result.firstKept = c.offloads ? firstModuleKept(modules(c), {c.writeRate, c.readRate, 2, false}) : 0;
-    StageOffload bytes;
-    const IterationCosts costs = costsOf(c, result.firstKept, bytes);
-    const auto graph = buildPipelineGraph(costs);
-    if (!graph)
-        qFatal("%s", toString(graph.error()).c_str());
     SimulationWorkspace workspace;
-    auto timeline = simulate(*graph, workspace);
+    auto timeline = simulate(graph, workspace);
     if (!timeline)
         qFatal("%s", toString(timeline.error()).c_str());
     result.timeline = std::move(*timeline);
@@ -93,6 +86,26 @@ inline Run run(const Case &c)
     result.lastModule = bytes.chunks.front().back().offloaded;
     result.live = liveOverTime(result.timeline, 0, 0, true, true);
     return result;
+}
+
+inline TaskGraph graphOf(const Case &c, std::size_t firstKept, StageOffload &bytes)
+{
+    auto graph = buildPipelineGraph(costsOf(c, firstKept, bytes));
+    if (!graph)
+        qFatal("%s", toString(graph.error()).c_str());
+    return std::move(*graph);
+}
+
+inline std::size_t firstKept(const Case &c)
+{
+    return c.offloads ? firstModuleKept(modules(c), {c.writeRate, c.readRate, 2, false}) : 0;
+}
+
+inline Run run(const Case &c)
+{
+    StageOffload bytes;
+    const TaskGraph graph = graphOf(c, firstKept(c), bytes);
+    return run(graph, bytes, c);
 }
 
 inline bool isNear(double a, double b, double tolerance)

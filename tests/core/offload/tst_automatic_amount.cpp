@@ -22,7 +22,7 @@ class TstAutomaticAmount : public QObject {
     static EvaluationPtr answer(const Plan &plan)
     {
         EvaluationWorkspace workspace;
-        auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+        auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
         return evaluation ? *evaluation : nullptr;
     }
 

@@ -19,7 +19,7 @@ class TstOffloadEngine : public QObject {
         c.writeRate = whole(2, 40) * 1e9;
         c.readRate = whole(2, 40) * 1e9;
         c.microBatches = whole(1, 4);
-        c.prefetch = {whole(1, 3), whole(0, 1) == 1, whole(0, 1) == 1, whole(0, 1) == 1};
+        c.ahead = whole(1, 3);
         return c;
     }
 
@@ -99,7 +99,7 @@ private slots:
             Case keep = c;
             keep.offloads = false;
             const Run run = offload::run(c);
-            QCOMPARE(run.firstKept, std::size_t(2 * c.layers));
+            QCOMPARE(firstKept(c), std::size_t(2 * c.layers));
             QVERIFY(run.timeline.duration - offload::run(keep).timeline.duration <= 2 * Nanoseconds(c.layers) * c.microBatches);
         }
     }
@@ -176,9 +176,7 @@ private slots:
     void stagesOnOneDriveDivideItsBandwidth()
     {
         // two pipelines of one GPU each store at the same time over a link that carries one: each move takes twice as long
-        Case c;
-        c.layers = 1;
-        c.prefetch.endsForwarded = false;
+        Case c;                        // four layers, of which only the first module leaves: its store ends long before its load
         StageOffload bytes;
         const auto storeTime = [&](double capacity) {
             IterationCosts costs = costsOf(c, 1, bytes);
@@ -198,7 +196,6 @@ private slots:
     void updatingAGraphGivesWhatBuildingGives()
     {
         Case slow, fast;
-        slow.prefetch = fast.prefetch = {1, true, false};
         fast.writeRate = 30e9;
         StageOffload bytes;
         TaskGraph graph = *buildPipelineGraph(costsOf(slow, 6, bytes));

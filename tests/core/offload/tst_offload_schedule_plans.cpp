@@ -4,7 +4,6 @@
 #include "core/cost/iteration_costs.h"
 #include "core/cost/placements.h"
 #include "core/memory/chunk_memory.h"
-#include "core/schedule/chunks.h"
 #include "tests/core/offload/drive_plans.h"
 
 #include <QTest>
@@ -99,7 +98,7 @@ private slots:
                                 plan.memory.recomputeNorms = group == 2;
                                 plan.memory.recomputeLayers = layers;
                                 plan.memory.parameterOffload = parameters;
-                                const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, {.offerFixes = false});
+                                const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Spans);
                                 QVERIFY2(evaluation.has_value(), evaluation ? "" : toString(evaluation.error().front()).c_str());
                             }
     }

@@ -25,7 +25,6 @@ PipelineCase withoutOffload(PipelineCase c)
 PipelineCase withoutLimitOfBandwidth(PipelineCase c)
 {
     c.store = c.load = 1;
-    c.prefetch.prefetchFromPreviousModule = true;
     return c;
 }
 

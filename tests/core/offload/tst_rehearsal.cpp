@@ -15,7 +15,6 @@ PipelineCase oneStage(std::mt19937 &random, ScheduleKind schedule)
     c.devices = 1;
     c.wanAfter = -1;
     c.chunks = schedule == ScheduleKind::Interleaved ? 2 : 1;
-    c.prefetch = {c.prefetch.ahead, true, false, true};
     return c;
 }
 
@@ -57,7 +56,7 @@ private slots:
                 const PipelineCase c = oneStage(random, schedule);
                 const PipelineRun run = offload::run(c);
                 const PipelineCosts &pipeline = run.costs.classes.front();
-                const Rehearsal played = rehearse(scriptOf(c), segmentsOf(c), {c.prefetch.ahead, 1e9, pipeline.memory.front().get(), KeptWhole(pipeline.program, 0, c.recomputes)});
+                const Rehearsal played = rehearse(scriptOf(c), segmentsOf(c), {c.ahead, 1e9, pipeline.memory.front().get(), KeptWhole(pipeline.program, 0, c.recomputes)});
                 QVERIFY(!played.isLate);
                 for (const Stream stream : {Stream::Compute, Stream::Store, Stream::Load})
                     QVERIFY2(spansOf(played.timeline, stream) == spansOf(run.timeline, stream),
@@ -81,14 +80,13 @@ private slots:
                 c.devices = 2 + trial % 4;
                 c.microBatches = c.devices * (1 + trial % 3);
                 c.store /= 4, c.load /= 4;
-                c.prefetch = {c.prefetch.ahead, true, false, true};
                 PipelineCase keep = c;
                 keep.offloads = false;
                 const PipelineRun kept = offload::run(keep);
                 const auto scripts = stageScripts(kept.costs, kept.timeline);
                 bool isLate = false;
                 for (const StageScript &script : scripts.front())
-                    isLate |= rehearse(script, {segmentsOf(c).front()}, {c.prefetch.ahead, 0, nullptr, {}}).isLate;
+                    isLate |= rehearse(script, {segmentsOf(c).front()}, {c.ahead, 0, nullptr, {}}).isLate;
                 if (isLate)
                     continue;
                 ++inTime;

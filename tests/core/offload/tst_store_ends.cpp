@@ -30,7 +30,6 @@ private slots:
             for (int trial = 0; trial < 100; ++trial) {
                 PipelineCase c = randomPipeline(random, schedule);
                 c.store *= 20;
-                c.prefetch.endsForwarded = true;
                 const Timeline t = offload::run(c).timeline;
                 QVERIFY(lastEnd(t, isStore) <= lastEnd(t, isOther));
                 early += t.moved.empty() ? 0 : 1;
@@ -67,7 +66,7 @@ private slots:
         for (int trial = 0; trial < 100; ++trial) {
             PipelineCase c = randomPipeline(random, ScheduleKind::OneFOneB);
             c.store *= 4;
-            c.prefetch = {1, true, false, true};
+            c.ahead = 1;
             const Timeline t = offload::run(c).timeline;
             for (const Track &track : t.tracks)
                 for (std::uint32_t span = track.first; track.stream == Stream::Store && span + 1 < track.last; ++span) {

@@ -99,7 +99,6 @@ private slots:
             QCOMPARE(sets.size(), std::size_t(2));
             for (int pool = 0; pool < 2; ++pool) {
                 QCOMPARE(sets[std::size_t(pool)].at, (StageLocation{0, pool}));
-                QCOMPARE(sets[std::size_t(pool)].replicas, 4);
                 QCOMPARE(sets[std::size_t(pool)].replicasHere, 8);   // they reduce together
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Why one plan does better than another, against numbers that a reader can check.
-#include "core/evaluate/alternatives.h"
+#include "core/advice/alternatives.h"
 #include "core/plan/plan_io.h"
 #include "core/report/because.h"
 
@@ -123,8 +123,7 @@ private slots:
         QVERIFY(plan);
         const auto shared = std::make_shared<const Plan>(*plan);
         EvaluationWorkspace workspace;
-        constexpr EvaluateOptions kMetricsOnly{.keepTimeline = false, .offerFixes = false};
-        const auto now = evaluate(shared, builtinCatalogue(), workspace, {}, kMetricsOnly);
+        const auto now = evaluate(shared, builtinCatalogue(), workspace, {}, Depth::Score);
         QVERIFY(now);
         std::vector<Alternative> all = strategyAlternatives(*shared, builtinCatalogue());
         std::ranges::move(betterParts(*shared, builtinCatalogue()).list, std::back_inserter(all));
@@ -132,7 +131,7 @@ private slots:
         for (const Alternative &a : all) {
             if (a.isCurrent || !a.plan)
                 continue;
-            const auto other = evaluate(a.plan, builtinCatalogue(), workspace, {}, kMetricsOnly);
+            const auto other = evaluate(a.plan, builtinCatalogue(), workspace, {}, Depth::Score);
             if (!other)
                 continue;
             const Metric time = (*other)->metrics.iterationTime;

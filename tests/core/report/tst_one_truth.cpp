@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One definition of each number: what the breakdown, the timeline, the curve of utilization and the texts say of every sample.
 #include "core/evaluate/breakdown_entries.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/evaluate/gpu_use.h"
 #include "core/plan/plan_io.h"
 #include "core/report/comparison.h"

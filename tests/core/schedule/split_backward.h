@@ -5,6 +5,8 @@
 
 #include "tests/core/iteration/pipelines.h"
 
+#include "core/schedule/traits.h"
+
 #include <cmath>
 
 namespace split_backward {

@@ -26,7 +26,7 @@ ScheduleTimes randomTimes(std::mt19937 &random, int virtualStages)
     return times;
 }
 
-bool isV(ScheduleKind kind) { return chunkPlacement(kind) == ChunkPlacement::V; }
+bool isV(ScheduleKind kind) { return traitsOf(kind).placement == ChunkPlacement::V; }
 
 } // namespace
 
@@ -277,11 +277,11 @@ void ZeroBubble::recomputationBelongsToTheInputGradient()
 
 void ZeroBubble::twoChunksComeByThemselves()
 {
-    QCOMPARE(chunksPerStage(ScheduleKind::ZbV, 1), 2);
-    QCOMPARE(chunksPerStage(ScheduleKind::ZbV, 3), 3);   // asked for, so refused by name
-    QCOMPARE(chunksPerStage(ScheduleKind::ZbH1, 1), 1);
-    QCOMPARE(chunksPerStage(ScheduleKind::Interleaved, 1), 1);
-    QCOMPARE(make(ScheduleKind::VHalf, {4, 8, 2, {}}).placement, chunkPlacement(ScheduleKind::VHalf));
+    QCOMPARE(traitsOf(ScheduleKind::ZbV).chunksPerStage(1), 2);
+    QCOMPARE(traitsOf(ScheduleKind::ZbV).chunksPerStage(3), 3);   // asked for, so refused by name
+    QCOMPARE(traitsOf(ScheduleKind::ZbH1).chunksPerStage(1), 1);
+    QCOMPARE(traitsOf(ScheduleKind::Interleaved).chunksPerStage(1), 1);
+    QCOMPARE(make(ScheduleKind::VHalf, {4, 8, 2, {}}).placement, traitsOf(ScheduleKind::VHalf).placement);
 }
 
 QTEST_APPLESS_MAIN(ZeroBubble)

@@ -44,7 +44,7 @@ Best bestOfAll(const Plan &plan, EvaluationWorkspace &workspace)
         pinned.parallelism.data = data;
         pinned.placement.mode = PlacementMode::PipelineAcross;
         pinned.placement.stages = pins;
-        const auto answer = evaluate(std::make_shared<const Plan>(pinned), builtinCatalogue(), workspace, {}, {.keepTimeline = false, .offerFixes = false});
+        const auto answer = evaluate(std::make_shared<const Plan>(pinned), builtinCatalogue(), workspace, {}, Depth::Score);
         if (!answer || !(*answer)->feasible() || !(*answer)->metrics.iterationTime)
             return;
         ++best.feasible;

@@ -51,26 +51,22 @@ struct StoreAndLoad {
     std::uint32_t store = 0, load = 0;
     Timeline timeline;
 
-    StoreAndLoad(Nanoseconds asked, bool mayStop, bool isQueued = false, Nanoseconds voidAfter = -1)
+    StoreAndLoad(Nanoseconds asked, bool isQueued = false)
     {
         ClassTable table;
         table.clear();
         const std::uint32_t move = table.add(WorkKind::OffloadStore, 100, 100), back = table.add(WorkKind::OffloadLoad, 100, 100);
-        const std::uint32_t wait = table.add(WorkKind::Forward, asked), other = table.add(WorkKind::Forward, std::max<Nanoseconds>(voidAfter, 0));
+        const std::uint32_t wait = table.add(WorkKind::Forward, asked);
         GraphBuilder builder(std::move(table));
         const auto stores = builder.resource({.stream = Stream::Store}, Discipline::Priority), loads = builder.resource({.stream = Stream::Load}, Discipline::Priority);
-        const auto first = builder.resource({.stage = 0}), second = builder.resource({.stage = 1});
+        const auto first = builder.resource({.stage = 0});
         if (isQueued)
             builder.setPriority(builder.task(stores, move), -1);
         store = builder.task(stores, move);
         const auto ask = builder.task(first, wait);
         load = builder.task(loads, back);
         builder.after(load, ask);
-        builder.overtake(load, store, mayStop);
-        if (voidAfter >= 0) {
-            builder.task(second, other);
-            builder.voidAfter(store, builder.task(second, wait));   // which begins at `voidAfter`
-        }
+        builder.overtake(load, store);
         const auto graph = std::move(builder).finish();
         if (!graph)
             qFatal("%s", toString(graph.error()).c_str());
@@ -212,7 +208,7 @@ private slots:
     // The load begins after the store has ended: both run.
     void aLoadThatComesLateBringsBackWhatHasLeft()
     {
-        const StoreAndLoad late(150, true);
+        const StoreAndLoad late(150);
         QCOMPARE(late.timeline.end[late.store], Nanoseconds{100});
         QCOMPARE(late.timeline.start[late.load], Nanoseconds{150});
         QCOMPARE(late.timeline.end[late.load], Nanoseconds{250});
@@ -222,9 +218,9 @@ private slots:
     }
 
     // At 40 of 100 the load overtakes the store, which ends there: it has moved 40 of its bytes, the load none and takes no time.
-    void anOvertakenStoreThatMayStopEndsThere()
+    void anOvertakenStoreEndsThere()
     {
-        const StoreAndLoad early(40, true);
+        const StoreAndLoad early(40);
         QCOMPARE(early.timeline.end[early.store], Nanoseconds{40});
         QCOMPARE(early.timeline.end[early.load], Nanoseconds{40});
         QCOMPARE(early.timeline.start[early.load], Nanoseconds{40});
@@ -233,37 +229,14 @@ private slots:
         QCOMPARE(early.timeline.bytesMoved(early.load), 0.0);
     }
 
-    void oneThatMayNotStopWritesInVain()
-    {
-        const StoreAndLoad early(40, false);
-        QCOMPARE(early.timeline.end[early.store], Nanoseconds{100});
-        QCOMPARE(early.timeline.end[early.load], Nanoseconds{40});
-        QVERIFY(early.timeline.isVoid[early.store] != 0 && early.timeline.isVoid[early.load] != 0);
-        QCOMPARE(early.timeline.bytesMoved(early.store), 100.0);
-    }
-
     // Behind another until 100 and overtaken at 40: it never begins.
     void oneThatHasNotBegunIsDropped()
     {
-        for (const bool mayStop : {false, true}) {
-            const StoreAndLoad early(40, mayStop, true);
-            QCOMPARE(early.timeline.start[early.store], Nanoseconds{100});
-            QCOMPARE(early.timeline.end[early.store], Nanoseconds{100});
-            QCOMPARE(early.timeline.bytesMoved(early.store), 0.0);
-            QCOMPARE(early.timeline.duration, Nanoseconds{100});
-        }
-    }
-
-    // Behind another until 100: void where the task named begins before, and not where it begins later.
-    void aTaskIsInVainAfterAnotherHasBegun()
-    {
-        const StoreAndLoad dropped(400, true, true, 50), kept(400, true, true, 150);
-        QCOMPARE(dropped.timeline.end[dropped.store], Nanoseconds{100});
-        QVERIFY(dropped.timeline.isVoid[dropped.store] != 0);
-        QCOMPARE(dropped.timeline.end[dropped.load], Nanoseconds{400});   // nothing to bring back
-        QCOMPARE(kept.timeline.end[kept.store], Nanoseconds{200});
-        QCOMPARE(kept.timeline.isVoid[kept.store], std::uint8_t{0});
-        QCOMPARE(kept.timeline.end[kept.load], Nanoseconds{500});
+        const StoreAndLoad early(40, true);
+        QCOMPARE(early.timeline.start[early.store], Nanoseconds{100});
+        QCOMPARE(early.timeline.end[early.store], Nanoseconds{100});
+        QCOMPARE(early.timeline.bytesMoved(early.store), 0.0);
+        QCOMPARE(early.timeline.duration, Nanoseconds{100});
     }
 
     // The carrier is appended before its resource's neighbours are, and still points at its result.

@@ -69,6 +69,18 @@ private slots:
         f.timeline().selectSpan(f.transfer());
         QCOMPARE(f.fact("Bytes").section(u'\t', 0, 0), formatBytes(boundary));
     }
+    /// compute + tensor parallel = the length of an operation of the sample, which exchanges nothing else inside.
+    void anOperationTellsWhatItExchangesInside()
+    {
+        DetailsFixture f;
+        const Timeline &t = f.shown().timeline;
+        const std::uint32_t span = f.some([&](std::uint32_t s) { return t.kind[s] == WorkKind::Backward; });
+        const double length = double(t.end[span] - t.start[span]) * 1e-9, tensor = t.classOf(span).exposed.tensor;
+        QVERIFY(tensor > 0 && std::abs(t.classOf(span).exposed.total() - tensor) < 1e-12);
+        f.timeline().selectSpan(span);
+        QCOMPARE(f.fact("Of it compute").section(u'\t', 0, 0), formatSeconds(length - tensor) + ", " + formatPercent(1 - tensor / length));
+        QCOMPARE(f.fact("Of it tensor parallel").section(u'\t', 0, 0), formatSeconds(tensor) + ", " + formatPercent(tensor / length));
+    }
     void theChainOfCausesGoesBackToTheBeginning()
     {
         DetailsFixture f;

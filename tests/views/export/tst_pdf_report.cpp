@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The report on paper: pages of the asked size, pictures as vectors, the plan inside.
 #include "core/catalogue/catalogue.h"
-#include "core/evaluate/evaluate.h"
+#include "core/advice/evaluate.h"
 #include "core/plan/embedded_plan.h"
 #include "core/plan/plan_io.h"
 #include "views/export/pdf_report.h"

@@ -65,7 +65,7 @@ private slots:
         QVERIFY(moved.begin > zoomed.begin);
         f.press(Qt::Key_A);
         QVERIFY(f.timeline().visibleRange().begin < moved.begin);
-        for (const Qt::Key key : {Qt::Key_S, Qt::Key_F, Qt::Key_C, Qt::Key_U, Qt::Key_M, Qt::Key_P, Qt::Key_Period, Qt::Key_Comma, Qt::Key_BracketLeft, Qt::Key_BracketRight})
+        for (const Qt::Key key : {Qt::Key_S, Qt::Key_F, Qt::Key_C, Qt::Key_U, Qt::Key_I, Qt::Key_M, Qt::Key_P, Qt::Key_Period, Qt::Key_Comma, Qt::Key_BracketLeft, Qt::Key_BracketRight})
             f.press(key);
         f.settle();
         QCOMPARE(f.document.plan(), chosen);

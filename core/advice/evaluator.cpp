@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/advice/evaluator.h"
+
+#include <utility>
+
+namespace trainyard {
+
+Evaluator::Evaluator(const Catalogue &catalogue, Callback callback)
+    : m_catalogue(catalogue), m_callback(std::move(callback)),
+      m_worker([this](Request request, const std::stop_token &stop) { work(std::move(request), stop); })
+{
+}
+
+std::uint64_t Evaluator::request(PlanPtr plan, Urgency urgency)
+{
+    const std::uint64_t generation = ++m_generation;
+    m_worker.post(Request{generation, std::move(plan), urgency}, urgency == Urgency::Settle);
+    return generation;
+}
+
+void Evaluator::work(Request request, const std::stop_token &stop)
+{
+    ExpectedAll<EvaluationPtr> evaluation = std::unexpected(Errors{});
+    try {
+        evaluation = run(request.plan, request.urgency == Urgency::Settle ? Depth::Everything : Depth::Spans,
+                         {.catalogue = m_catalogue, .workspace = m_workspace, .stop = stop, .fixes = &quickFixes()});
+    } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
+        m_workspace = EvaluationWorkspace();
+        evaluation = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});
+    }
+    m_callback({request.generation, std::move(request.plan), std::move(evaluation)});
+}
+
+} // namespace trainyard

@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The one worker thread that evaluates plans for the window: a mailbox that holds only the newest request. A running job
+// goes on while a drag is under way (cancelling at each mouse move starves the screen) and is stopped on `settle`.
+// Results come through the callback, on the worker thread, with the generation of their request.
+
+#include "core/base/newest_worker.h"
+#include "core/advice/evaluate.h"
+
+#include <atomic>
+#include <functional>
+
+namespace trainyard {
+
+struct EvaluationResult {
+    std::uint64_t generation = 0;
+    PlanPtr plan;
+    ExpectedAll<EvaluationPtr> evaluation;
+};
+
+enum class Urgency : std::uint8_t { Hover, Settle };   // Hover: a drag step; Settle: what the user has decided
+
+class Evaluator {
+public:
+    using Callback = std::function<void(EvaluationResult)>;
+    Evaluator(const Catalogue &catalogue, Callback callback);
+
+    /// Replaces the waiting request, if any. Returns its generation: larger is newer. A step of a drag gets its problems without
+    /// fixes, whose search takes longer than a frame.
+    std::uint64_t request(PlanPtr plan, Urgency urgency);
+
+private:
+    struct Request { std::uint64_t generation; PlanPtr plan; Urgency urgency; };
+    void work(Request request, const std::stop_token &stop);
+
+    const Catalogue &m_catalogue;
+    Callback m_callback;
+    EvaluationWorkspace m_workspace;       // the worker's
+    std::atomic<std::uint64_t> m_generation = 0;
+    NewestWorker<Request> m_worker;        // last: it uses everything above
+};
+
+} // namespace trainyard

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/run.h"
+
+#include "core/cost/iteration_costs.h"
+#include "core/cost/placements.h"
+#include "core/cost/task_count.h"
+#include "core/evaluate/confidence.h"
+#include "core/evaluate/estimate.h"
+#include "core/evaluate/feasibility.h"
+#include "core/evaluate/metrics.h"
+#include "core/evaluate/problems.h"
+#include "core/evaluate/run_cache.h"
+#include "core/memory/stage_memory.h"
+#include "core/placement/location_book.h"
+#include "core/placement/shard_exchange.h"
+#include "core/placement/stage_source.h"
+#include "core/plan/validate.h"
+#include "core/prefill/bubble_fill.h"
+#include "core/timeline/simulator.h"
+#include "core/workload/resolve_model.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace trainyard {
+
+/// One topology for each placement that is compared: a drag changes durations far more often than shapes.
+struct EvaluationWorkspace::State {
+    SimulationWorkspace simulation;
+    std::vector<TaskGraph> graphs;
+};
+
+EvaluationWorkspace::EvaluationWorkspace() : m_state(std::make_unique<State>()) {}
+EvaluationWorkspace::~EvaluationWorkspace() = default;
+EvaluationWorkspace::EvaluationWorkspace(EvaluationWorkspace &&) noexcept = default;
+EvaluationWorkspace &EvaluationWorkspace::operator=(EvaluationWorkspace &&) noexcept = default;
+
+bool SearchWork::take(std::int64_t tasks)
+{
+    if (tasks > tasksLeft) {
+        isCut = true;
+        return false;
+    }
+    tasksLeft -= tasks;
+    return true;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Placements that are simulated for one answer, and the tasks of all of them together, those of an event loop eight times, which
+/// is what they cost: of a plan with very many tasks the best few by their bounds.
+constexpr int kMostPlacements = 32;
+constexpr int kMostPlacementsToFit = 4;   // of either way across: those of the least bounds
+constexpr std::size_t kMostTasksInAll = 300'000;
+
+double millisecondsSince(Clock::time_point start)
+{
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+struct Candidate {                 // one placement, run through cost, schedule and simulation
+    Layout layout;
+    Costs costs;
+    Timeline timeline;
+    LiveMemory live;
+    Judged judged;
+};
+
+/// A placement that can run beats one that cannot; then the shorter iteration wins.
+bool isBetter(const Candidate &a, const Candidate &b)
+{
+    const bool canRun = a.judged.feasibility.all(), other = b.judged.feasibility.all();
+    return canRun != other ? canRun : a.timeline.duration < b.timeline.duration;
+}
+
+class Running {
+public:
+    Running(Workload workload, std::optional<BubbleService> service, Depth depth, const RunContext &context)
+        : m_workload(std::move(workload)), m_service(std::move(service)), m_depth(depth), m_context(context), m_stop(context.stop), m_state(context.workspace.state())
+    {
+    }
+
+    ExpectedAll<EvaluationPtr> run(Clock::time_point started)
+    {
+        ExpectedAll<Evaluation> evaluation = m_depth == Depth::Estimate ? placedEstimate(m_workload) : m_depth == Depth::Fit ? fitted() : evaluated();
+        if (!evaluation)
+            return std::unexpected(std::move(evaluation.error()));
+        if (m_stop.stop_requested())
+            return std::unexpected(Errors{{ErrorCode::Cancelled, {}, "the evaluation was stopped", {}}});
+        if (m_depth == Depth::Everything && m_context.fixes)
+            m_context.fixes->addFixes(*evaluation, &m_workload, m_context);
+        evaluation->metrics.evaluateMs = millisecondsSince(started);
+        return std::make_shared<const Evaluation>(std::move(*evaluation));
+    }
+
+private:
+    /// Of the placement that fits, or else of the one that comes nearest.
+    ExpectedAll<Evaluation> fitted()
+    {
+        std::optional<Judged> best;
+        Evaluation evaluation = begun(m_workload);
+        evaluation.feasibility.isSharded = !refusesSharding(*m_workload.plan, m_workload.stack);
+        if (!evaluation.feasibility.isSharded)
+            return evaluation;
+        for (PlacedLayout &placement : placements(m_workload, kMostPlacementsToFit).found) {
+            if (m_stop.stop_requested())
+                break;
+            m_workload.layout = std::move(placement.layout);
+            if (!hasRunnableShape(m_workload) || (m_context.work && !m_context.work->take(simulatedTasks(m_workload))))
+                continue;
+            auto costs = cost(m_workload, m_stop);
+            if (!costs)
+                continue;
+            auto other = judgedWithoutTime(*costs);
+            if (other && (!best || other->need() < best->need())) {
+                best = std::move(other);
+                evaluation.layout = m_workload.layout;
+            }
+            if (best && best->feasibility.all())
+                break;
+        }
+        if (best)
+            setJudged(evaluation, std::move(*best));
+        else
+            evaluation.feasibility.isPlaced = false;
+        return evaluation;
+    }
+
+    std::optional<Judged> judgedWithoutTime(Costs &costs)
+    {
+        std::optional<Timeline> ran;
+        if (!costs.offload.empty()) {   // how much is away at the peak only the timeline knows
+            const auto graph = buildPipelineGraph(costs.iteration);
+            auto timeline = graph ? simulated(*graph) : Expected<Timeline>(std::unexpected(graph.error()));
+            if (!timeline)
+                return {};
+            recordExecutedOrder(costs.iteration, *timeline);
+            ran = std::move(*timeline);
+        }
+        const Timeline *timeline = ran ? &*ran : nullptr;
+        LiveMemory live = liveMemory(costs, timeline, false);
+        return judge(m_workload, stageMemory(m_workload, costs, live, timeline));
+    }
+
+    ExpectedAll<Evaluation> evaluated()
+    {
+        Placements open = placements(m_workload);
+        std::optional<Candidate> best;
+        std::vector<Problem> failures;
+        Errors tooLong, failed;
+        Layout unplaced = std::move(open.unplaced);
+        m_state.graphs.resize(std::min(open.found.size(), std::size_t(kMostPlacements)));
+        std::size_t simulated = 0, tasks = 0;
+        for (PlacedLayout &placement : open.found) {
+            if (best && best->judged.feasibility.all() && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
+                break;
+            if (simulated == kMostPlacements || (best && tasks > kMostTasksInAll))
+                break;
+            m_workload.layout = std::move(placement.layout);
+            TaskGraph &graph = m_state.graphs[simulated++];
+            auto candidate = runCandidate(graph);
+            tasks += graph.taskCount() * (needsEvents(graph) ? 8 : 1);
+            if (!candidate) {
+                if (candidate.error().code == ErrorCode::Cancelled || candidate.error().code == ErrorCode::Internal)
+                    return std::unexpected(Errors{candidate.error()});
+                if (candidate.error().code == ErrorCode::OutOfRange) {
+                    if (std::ranges::find(tooLong, candidate.error()) == tooLong.end())
+                        tooLong.push_back(candidate.error());
+                    continue;
+                }
+                if (std::ranges::find(failed, candidate.error()) == failed.end()) {   // several placements may fail alike
+                    failures.push_back(scheduleProblem(candidate.error()));
+                    failed.push_back(candidate.error());
+                }
+                unplaced = m_workload.layout;
+            } else if (!best || isBetter(*candidate, *best)) {
+                best = std::move(*candidate);
+            }
+        }
+        if (!best && !tooLong.empty())
+            return std::unexpected(std::move(tooLong));
+        Evaluation evaluation = begun(m_workload);
+        if (best)
+            fill(evaluation, std::move(*best));
+        else
+            fillWithoutTime(evaluation, std::move(unplaced), std::move(failures));
+        return evaluation;
+    }
+
+    [[nodiscard]] bool keepsSpans() const { return m_depth >= Depth::Spans; }
+
+    Expected<Timeline> simulated(const TaskGraph &graph)
+    {
+        const auto started = Clock::now();
+        auto timeline = simulate(graph, m_state.simulation, m_stop);
+        m_simulateMs += millisecondsSince(started);
+        return timeline;
+    }
+
+    Expected<Candidate> runCandidate(TaskGraph &graph)
+    {
+        auto costs = cost(m_workload, m_stop);
+        if (!costs)
+            return std::unexpected(costs.error());
+        if (graph.taskCount() == 0 || !updatePipelineGraph(graph, costs->iteration)) {
+            auto built = buildPipelineGraph(costs->iteration);
+            if (!built)
+                return std::unexpected(built.error());
+            graph = std::move(*built);
+        }
+        auto timeline = simulated(graph);
+        if (timeline && toNanoseconds(costs->hiddenExchange) > timeline->duration) {   // max(H t, Tsync) / H
+            showExchange(*costs, costs->hiddenExchange - toSeconds(timeline->duration));
+            auto longer = buildPipelineGraph(costs->iteration);
+            if (!longer)
+                return std::unexpected(longer.error());
+            timeline = simulated(*longer);
+        }
+        if (!timeline)
+            return std::unexpected(timeline.error());
+        recordExecutedOrder(costs->iteration, *timeline);
+        LiveMemory live = liveMemory(*costs, &*timeline, keepsSpans());
+        Judged judged = judge(m_workload, stageMemory(m_workload, *costs, live, &*timeline));
+        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(live), std::move(judged)};
+    }
+
+    void fill(Evaluation &evaluation, Candidate candidate)
+    {
+        m_workload.layout = std::move(candidate.layout);
+        Metrics &metrics = evaluation.metrics;
+        addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
+        addCostMetrics(metrics, m_workload, m_context.catalogue);
+        addConfidence(metrics, m_workload, m_context.catalogue);
+        addOffloadMetrics(metrics, m_workload, candidate.costs, candidate.live);
+        if (keepsSpans())
+            addMemoryCurves(evaluation, candidate);
+        setJudged(evaluation, std::move(candidate.judged));
+        addOffloadedSteps(evaluation, candidate.costs);
+        if (m_service)
+            fillBubbles(metrics, candidate.timeline, m_workload, *m_service, m_stop);
+        metrics.simulateMs = m_simulateMs;
+        evaluation.layout = m_workload.layout;
+        evaluation.problems = findProblems(evaluation, m_workload, m_context.catalogue);
+        if (keepsSpans())
+            evaluation.timeline = std::move(candidate.timeline);
+    }
+
+    static void addMemoryCurves(Evaluation &evaluation, Candidate &candidate)
+    {
+        MemoryCurves curves = memoryCurves(std::move(candidate.live), candidate.timeline);
+        evaluation.memoryCurves = std::move(curves.with);
+        evaluation.memoryCurvesKept = std::move(curves.kept);
+    }
+
+    static void addOffloadedSteps(Evaluation &evaluation, const Costs &costs)
+    {
+        if (movedOffGpu(*evaluation.plan).optimizerOffload == OptimizerOffload::None)
+            return;
+        for (const std::vector<StageCosts> &stages : costs.stages) {
+            auto &steps = evaluation.offloadedSteps.emplace_back();
+            for (const StageCosts &stage : stages)
+                steps.push_back(stage.step);
+        }
+    }
+
+    void fillWithoutTime(Evaluation &evaluation, Layout layout, std::vector<Problem> failures)
+    {
+        evaluation.feasibility.isPlaced = false;
+        evaluation.problems = std::move(failures);
+        if (evaluation.problems.empty())
+            evaluation.problems.push_back(unplacedProblem(*m_workload.plan, layout));
+        evaluation.metrics.gpusTotal = layout.gpusTotal;
+        evaluation.layout = std::move(layout);
+    }
+
+    Workload m_workload;
+    std::optional<BubbleService> m_service;
+    Depth m_depth;
+    const RunContext &m_context;
+    const std::stop_token &m_stop;
+    EvaluationWorkspace::State &m_state;
+    double m_simulateMs = 0;
+};
+
+/// Where more stages than layers are all that is wrong: a plan that is valid and cannot run.
+std::optional<ModelSpec> modelWithTooFewLayers(const Plan &plan, const Errors &errors, const Catalogue &catalogue)
+{
+    if (!stageFacts(plan).hasLayers || errors.size() != 1 || errors.front().where != "parallelism.pipeline" || !validatePlan(plan).empty())
+        return std::nullopt;
+    auto model = resolveModel(plan.workload, plan.baseDir, catalogue);
+    return model && model->layers < degreesOf(plan).pipeline * degreesOf(plan).chunks ? std::optional(std::move(*model)) : std::nullopt;
+}
+
+ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const RunContext &context)
+{
+    const auto started = Clock::now();
+    Evaluation evaluation;
+    evaluation.plan = plan;
+    evaluation.metrics.gpusTotal = evaluation.layout.gpusTotal = plan->cluster.gpus();
+    if (!plan->jobs.empty() && plan->workload.globalBatch == 0) {   // nothing but jobs: there is no iteration to evaluate
+        evaluation.feasibility.isModelled = false;
+        evaluation.problems.push_back({Severity::Blocking, "Several models on shared GPUs are not modelled in this version", "jobs", {}});
+        return std::make_shared<const Evaluation>(std::move(evaluation));
+    }
+    auto workload = resolve(plan, context.catalogue);
+    if (!workload) {
+        auto model = modelWithTooFewLayers(*plan, workload.error(), context.catalogue);
+        if (!model)
+            return std::unexpected(std::move(workload.error()));
+        evaluation.feasibility.isPlaced = false;
+        evaluation.problems.push_back(tooManyStagesProblem(*plan, *model));
+        evaluation.layout.unplaced = evaluation.problems.front().text;
+        evaluation.model = std::move(*model);
+        if (depth == Depth::Everything && context.fixes)
+            context.fixes->addFixes(evaluation, nullptr, context);
+        return std::make_shared<const Evaluation>(std::move(evaluation));
+    }
+    auto service = resolveBubbleService(*workload->plan, context.catalogue);
+    if (!service)
+        return std::unexpected(std::move(service.error()));
+    return Running(std::move(*workload), std::move(*service), depth, context).run(started);
+}
+
+} // namespace
+
+ExpectedAll<EvaluationPtr> run(PlanPtr plan, Depth depth, const RunContext &context)
+{
+    // A model that is read from a file may be another one by the next time.
+    RunCache *const cache = context.cache && context.catalogue.model(plan->workload.model) ? context.cache : nullptr;
+    if (cache)
+        if (EvaluationPtr known = cache->find(*plan, depth, context.fixes))
+            return known;
+    auto evaluation = runUncached(plan, depth, context);
+    if (cache && evaluation && !context.work)
+        cache->keep(depth, context.fixes, *evaluation);
+    return evaluation;
+}
+
+} // namespace trainyard
