@@ -54,8 +54,8 @@ private slots:
 
     void oneWayTakesHalfOfRoundTripAndJitter()
     {
-        // Two stages, one micro-batch: its activation crosses once forward and its gradient once backward, on a node pair
-        // that no window holds back. Each way is later by jitter / 2, so the iteration by the whole jitter.
+        // Two stages, one micro-batch: its activation crosses once forward and its gradient once backward, on a node
+        // pair that no window holds back. Each way is later by jitter / 2, so the iteration by the whole jitter.
         Plan plan = atlasRow(2, 1, 1, 2, ScheduleKind::GPipe);
         const auto without = seconds(plan);
         const auto with = seconds(withJitter(plan, 30));
@@ -68,7 +68,8 @@ private slots:
         int compared = 0;
         RandomClusters clusters(3);
         for (int i = 0; i < 150; ++i) {
-            const Plan plan = clusters.next({ ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved, ScheduleKind::ZbV, ScheduleKind::Atlas });
+            const Plan plan = clusters.next({ ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved,
+                ScheduleKind::ZbV, ScheduleKind::Atlas });
             const auto with = seconds(withJitter(plan, 25)), longer = seconds(withLongerRoundTrips(plan, 25));
             QCOMPARE(with.has_value(), longer.has_value());
             if (!with)
@@ -84,12 +85,15 @@ private slots:
         int compared = 0, slower = 0;
         RandomClusters clusters(11);
         for (int i = 0; i < 200; ++i) {
-            Plan plan = clusters.next({ ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::BreadthFirst, ScheduleKind::Interleaved });
+            Plan plan = clusters.next(
+                { ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::BreadthFirst, ScheduleKind::Interleaved });
             std::optional<double> before;
             for (const double jitter : { 0.0, 1.0, 20.0, 300.0 }) {
                 const auto now = seconds(withJitter(plan, jitter));
                 if (before && now) {
-                    QVERIFY2(*now >= *before * (1 - 1e-6), qPrintable(QString("plan %1, jitter %2: %3 after %4").arg(i).arg(jitter).arg(*now).arg(*before)));
+                    QVERIFY2(*now >= *before * (1 - 1e-6),
+                        qPrintable(
+                            QString("plan %1, jitter %2: %3 after %4").arg(i).arg(jitter).arg(*now).arg(*before)));
                     slower += *now > *before * (1 + 1e-6);
                     ++compared;
                 }
