@@ -23,7 +23,7 @@ struct Transport {
 };
 
 /// There and back over a link, milliseconds: what every latency and every TCP window goes by. One way takes half.
-[[nodiscard]] inline double roundTripMs(const WanLink &link) { return link.rttMs; }
+[[nodiscard]] inline double roundTripMs(const WanLink &link) { return link.rttMs + link.jitterMs; }
 
 /// min(pair cap, n W / RTT). With no round-trip time the cap alone counts.
 [[nodiscard]] BytesPerSecond tcpThroughput(double connections, Seconds rtt, Bytes window, BytesPerSecond pairCap);

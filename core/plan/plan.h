@@ -75,6 +75,7 @@ struct Datacenter {
 struct WanLink {
     std::array<std::string, 2> between;
     double rttMs = 0;
+    double jitterMs = 0;                  // by which packets are late, there and back together
     double capacityGbps = 100;            // per direction, all node pairs together
     double nodePairGbps = 5;              // per direction
     double tcpWindowMb = 1.5;             // of one connection

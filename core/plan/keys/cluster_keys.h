@@ -125,6 +125,11 @@ template <class V> void describe(V &v, Of<WanLink>)
     v.value(&WanLink::rttMs,
         Key("rtt_ms", "Round-trip time, milliseconds", said("RTT", " ms"), upTo(1e6), kRequired,
             shown("Round trip", "There and back. Dragging a datacenter on the map sets it by distance."), field(2)));
+    v.value(&WanLink::jitterMs,
+        Key("jitter_ms", "How much longer than rtt_ms packets take, there and back, milliseconds",
+            said("Jitter", " ms"), upTo(1e6),
+            more("one way takes (`rtt_ms` + `jitter_ms`) / 2, and a TCP window is sent once in their sum"),
+            shown("Jitter", "By how much packets are late, there and back: it adds to the round trip."), field(2)));
     v.value(&WanLink::capacityGbps,
         Key("capacity_gbps", "Bandwidth of the link per direction, all node pairs together, 10^9 bits/s",
             said("Capacity", " Gbps"), above(0, 1e12), kAlways, shown("Capacity, each way"), field(1)));

@@ -75,6 +75,7 @@ public:
                 WanLink link;
                 link.between = { "dc-" + std::to_string(a), "dc-" + std::to_string(b) };
                 link.rttMs = real(0, 300);
+                link.jitterMs = coin() ? 0 : real(0, 20);
                 link.capacityGbps = real(1, 1000);
                 link.nodePairGbps = real(1, 50);
                 link.tcpWindowMb = real(0.1, 9);

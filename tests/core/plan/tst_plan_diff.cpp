@@ -114,6 +114,7 @@ private slots:
     {
         QCOMPARE(after([](Plan &p) { p.workload.microBatch = 2; }), Sentences { "Micro-batch 1 → 2" });
         QCOMPARE(after([](Plan &p) { p.cluster.wanLinks[0].rttMs = 40; }), Sentences { "RTT Virginia–Oregon 60 → 40 ms" });
+        QCOMPARE(after([](Plan &p) { p.cluster.wanLinks[0].jitterMs = 4; }), Sentences { "Jitter Virginia–Oregon 0 → 4 ms" });
         QCOMPARE(after([](Plan &p) { p.wan.sharing = WanSharing::Temporal; }), Sentences { "Temporal WAN sharing on" });
         QCOMPARE(after([](Plan &p) { p.parallelism.data = 4; }), Sentences { "Data parallel auto → 4" });
         QCOMPARE(after([](Plan &p) { p.bubbleFill.enabled = true; }), Sentences { "Bubble filling on" });

@@ -196,6 +196,15 @@ private slots:
         QCOMPARE(editor.link().cloud, std::string("gcp"));
     }
 
+    void jitterOfALinkIsEdited()
+    {
+        LinkEditor editor(QString(), link("a", "b", 40, 100), {}, {}, nullptr);
+        QCOMPARE(field(editor, QStringLiteral("Jitter"))->value(), 0.0);
+        field(editor, QStringLiteral("Jitter"))->setValue(2.5);
+        QCOMPARE(editor.link().jitterMs, 2.5);
+        QCOMPARE(editor.link().rttMs, 40.0);
+    }
+
     void theLargestFiguresOfAPlanFileAreShownAsTheyAre()
     {
         WanLink wan = link("a", "b", 1e6, 1e12);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sources look as .clang-format says: asked of clang-format itself, and skipped where it is not installed.
+
+#include <QDir>
+#include <QDirIterator>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QStandardPaths>
+#include <QTest>
+
+namespace {
+
+/// The version whose output the repository holds: another lays some lines out otherwise.
+constexpr const char *kVersion = "version 14.";
+
+/// What scripts/format has been through: paths begin with one of these. It shall become a single "", which is every
+/// file.
+const QStringList kFormatted {
+    QStringLiteral("core/plan/keys/"),
+    QStringLiteral("core/plan/key_list."),
+    QStringLiteral("tests/core/evaluate/tst_jitter.cpp"),
+    QStringLiteral("tests/core/plan/tst_key_list.cpp"),
+    QStringLiteral("tests/layering/tst_format.cpp"),
+    QStringLiteral("tests/tools/tst_key_tables.cpp"),
+    QStringLiteral("tools/fits/key_tables."),
+};
+
+QString output(const QString &program, const QStringList &arguments)
+{
+    QProcess process;
+    process.setProcessChannelMode(QProcess::MergedChannels);
+    process.setWorkingDirectory(QStringLiteral(TRAINYARD_SOURCE_DIR));
+    process.start(program, arguments);
+    return process.waitForFinished(240'000) ? QString::fromUtf8(process.readAll())
+                                            : QStringLiteral("it did not finish");
+}
+
+QStringList sources()
+{
+    const QDir root(QStringLiteral(TRAINYARD_SOURCE_DIR));
+    QStringList paths;
+    for (const char *folder : { "core", "models", "views", "app", "tests", "tools" }) {
+        QDirIterator files(root.filePath(QLatin1String(folder)), { QStringLiteral("*.h"), QStringLiteral("*.cpp") },
+            QDir::Files, QDirIterator::Subdirectories);
+        while (files.hasNext())
+            paths.append(root.relativeFilePath(files.next()));
+    }
+    return paths;
+}
+
+} // namespace
+
+class TstFormat : public QObject {
+    Q_OBJECT
+
+    QString m_program;
+
+private slots:
+    void initTestCase()
+    {
+        m_program = QStandardPaths::findExecutable(QStringLiteral("clang-format"));
+        if (m_program.isEmpty())
+            QSKIP("clang-format is not installed");
+        const QString version = output(m_program, { QStringLiteral("--version") });
+        if (!version.contains(QLatin1String(kVersion)))
+            QSKIP(qPrintable(QStringLiteral("another clang-format: ") + version.trimmed()));
+    }
+
+    void sourcesAreFormattedAsTheRepositorySays()
+    {
+        const QStringList all = sources();
+        QVERIFY(all.size() > 500);
+        QStringList files { QStringLiteral("--style=file"), QStringLiteral("--dry-run"), QStringLiteral("-Werror"),
+            QStringLiteral("--ferror-limit=1") };
+        for (const QString &begin : kFormatted) {
+            const QStringList here = all.filter(QRegularExpression(u'^' + QRegularExpression::escape(begin)));
+            QVERIFY2(!here.isEmpty(), qPrintable(begin + QStringLiteral(" is gone")));
+            files += here;
+        }
+        const QString found = output(m_program, files);
+        QVERIFY2(found.isEmpty(), qPrintable(QStringLiteral("scripts/format puts right:\n") + found.left(4000)));
+    }
+};
+
+QTEST_GUILESS_MAIN(TstFormat)
+#include "tst_format.moc"
