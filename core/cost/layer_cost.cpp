@@ -3,11 +3,11 @@
 
 #include "core/cost/layer_timer_internal.h"
 #include "core/cost/shard_traffic.h"
-#include "core/ladder/recompute.h"
-#include "core/ladder/states_off_gpu.h"
 #include "core/memory/chunk_memory.h"
+#include "core/placement/recompute.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
+#include "core/states/states_off_gpu.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>

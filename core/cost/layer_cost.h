@@ -6,8 +6,8 @@
 
 #include "core/cost/collectives.h"
 #include "core/cost/op_split.h"
-#include "core/ladder/optimizer_step.h"
 #include "core/placement/ranks.h"
+#include "core/states/optimizer_step.h"
 
 namespace trainyard {
 

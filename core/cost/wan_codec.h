@@ -3,7 +3,7 @@
 // Fewer bits for what crosses the WAN, and what the GPUs pay for it: one elementwise pass on either side, at memory
 // bandwidth. Worth it where (1 - r) S / BW > encode + decode, and only as far as somebody waited for the WAN.
 
-#include "core/cost/iteration_costs.h"
+#include "core/cost/stage_costs.h"
 
 namespace trainyard {
 

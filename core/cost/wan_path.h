@@ -3,7 +3,7 @@
 // One node pair across datacenters, one direction: which link it takes and what it reaches. docs/model.md, "WAN".
 
 #include "core/base/units.h"
-#include "core/evaluate/evaluation.h"
+#include "core/cost/wan_use.h"
 #include "core/placement/resolve.h"
 
 namespace trainyard {

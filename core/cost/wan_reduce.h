@@ -4,7 +4,7 @@
 // flat ring, or, under local SGD, parameters every H steps. All stages do so at the end of the iteration and share the
 // links max-min fair. docs/model.md, "Gradients across datacenters" and "Local SGD".
 
-#include "core/cost/iteration_costs.h"
+#include "core/cost/stage_costs.h"
 #include "core/cost/wan_sites.h"
 
 namespace trainyard {

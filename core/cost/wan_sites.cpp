@@ -192,11 +192,6 @@ private:
 
 } // namespace
 
-bool trainsLocally(const Workload &workload)
-{
-    return workload.plan->wan.localSgd != LocalSgd::None && workload.layout.mode == PlacementMode::DataAcross;
-}
-
 bool reducesFlat(const Workload &workload, const std::vector<ReplicaSite> &sites)
 {
     const Plan &plan = *workload.plan;

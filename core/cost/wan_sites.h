@@ -10,9 +10,6 @@
 
 namespace trainyard {
 
-/// Whether a datacenter's replicas train alone for some steps: local SGD, and whole pipelines in different datacenters.
-[[nodiscard]] bool trainsLocally(const Workload &workload);
-
 /// Whether one ring joins all ranks of a stage. Not under local SGD, which exchanges datacenter by datacenter, nor where
 /// layers scatter their gradients on their own (ZeRO-2 on): that leaves nothing to a ring at the end.
 [[nodiscard]] bool reducesFlat(const Workload &workload, const std::vector<ReplicaSite> &sites);

@@ -3,8 +3,8 @@
 // The channel of a stage boundary, local or between datacenters. docs/model.md, "WAN". What replicas in different
 // datacenters exchange is in wan_reduce.h.
 
-#include "core/cost/iteration_costs.h"
 #include "core/cost/layer_cost.h"
+#include "core/cost/stage_costs.h"
 #include "core/cost/wan_path.h"
 
 namespace trainyard {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/memory_problems_internal.h"
 
+#include "core/base/number_text.h"
 #include "core/evaluate/safe_fill.h"
 #include "core/memory/off_gpu.h"
-#include "core/report/number_text.h"
 
 namespace trainyard {
 

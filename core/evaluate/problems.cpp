@@ -3,6 +3,7 @@
 
 #include "core/base/words.h"
 #include "core/cost/stage_coster.h"
+#include "core/evaluate/fill_problems.h"
 #include "core/evaluate/fix_of.h"
 #include "core/evaluate/idle_gpus.h"
 #include "core/evaluate/memory_problems_internal.h"
@@ -15,7 +16,6 @@
 #include "core/placement/shard_exchange.h"
 #include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
-#include "core/prefill/bubble_fill.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>

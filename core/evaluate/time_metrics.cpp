@@ -2,7 +2,7 @@
 #include "core/evaluate/metrics.h"
 
 #include "core/evaluate/breakdown_pieces.h"
-#include "core/ladder/recompute.h"
+#include "core/placement/recompute.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -181,6 +181,17 @@ void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages, const s
             memory.hostCapacity = wholeBytes(node.capacity);
         }
     metrics.memory = std::move(memory);
+}
+
+void addBubbleFill(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop)
+{
+    const double seconds = toSeconds(timeline.duration).value;
+    const auto filled = fillBubbles(timeline, workload, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), service, stop);
+    if (!filled)
+        return;
+    if (metrics.gpuUtilization)
+        metrics.gpuUtilizationWithFill = *metrics.gpuUtilization + filled->gpuSeconds / (metrics.gpusUsed * seconds);
+    metrics.bubbleFill = filled->metrics;
 }
 
 } // namespace trainyard

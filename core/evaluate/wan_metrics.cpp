@@ -134,19 +134,6 @@ private:
 
 } // namespace
 
-const char *toString(WanLimit limit)
-{
-    switch (limit) {
-    case WanLimit::None: return "";
-    case WanLimit::NodePair: return "node pair";
-    case WanLimit::TcpWindow: return "TCP window";
-    case WanLimit::PacketLoss: return "packet loss";
-    case WanLimit::NodeNics: return "node NICs";
-    case WanLimit::LinkCapacity: return "link capacity";
-    }
-    return "";
-}
-
 const WanLinkUse *busiestLink(const Metrics &metrics)
 {
     const auto busiest = std::ranges::max_element(metrics.wanLinks, {}, &WanLinkUse::usableUtilization);

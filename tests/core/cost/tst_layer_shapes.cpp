@@ -5,7 +5,7 @@
 #include "core/cost/collectives.h"
 #include "core/cost/gemm.h"
 #include "core/cost/layer_cost.h"
-#include "core/cost/placements.h"
+#include "core/layouts/placements.h"
 #include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
 
