@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/stage_coster.h"
 
-#include "core/cost/gemm.h"
-#include "core/cost/token_slices.h"
+#include "core/cost/kernels/gemm.h"
+#include "core/cost/layer/token_slices.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
 #include "core/states/stage_parameters.h"

@@ -3,8 +3,8 @@
 // What every operation of one iteration takes, per class of equal pipelines. Seconds are kept apart by purpose for the
 // breakdown and rounded to nanoseconds once, for the timeline. Plain values; core/assembly makes them.
 
-#include "core/cost/op_split.h"
-#include "core/cost/wan_use.h"
+#include "core/cost/layer/op_split.h"
+#include "core/cost/wan/wan_use.h"
 #include "core/iteration/pipeline_graph.h"
 #include "core/memory/stage_offload.h"
 #include "core/states/optimizer_step.h"

@@ -3,8 +3,8 @@
 
 #include "core/assembly/iteration_costs.h"
 #include "core/cost/stage_coster.h"
-#include "core/cost/wan_reduce.h"
-#include "core/cost/wan_traffic.h"
+#include "core/cost/wan/wan_reduce.h"
+#include "core/cost/wan/wan_traffic.h"
 #include "core/evaluate/feasibility.h"
 #include "core/layouts/placements.h"
 #include "core/memory/in_flight_room.h"

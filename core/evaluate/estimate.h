@@ -7,8 +7,8 @@
 
 #include "core/base/units.h"
 #include "core/evaluate/evaluation.h"
-#include "core/schedule/closed_forms.h"
 #include "core/placement/resolve.h"
+#include "core/schedule/closed_forms.h"
 
 namespace trainyard {
 

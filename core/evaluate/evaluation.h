@@ -4,7 +4,7 @@
 // docs/metrics.md; a metric that does not apply is empty, never zero.
 
 #include "core/base/metric.h"
-#include "core/cost/wan_use.h"
+#include "core/cost/wan/wan_use.h"
 #include "core/memory/stage_bytes.h"
 #include "core/placement/layout.h"
 #include "core/plan/plan.h"

@@ -2,7 +2,7 @@
 #include "core/layouts/cells.h"
 
 #include "core/cost/stage_coster.h"
-#include "core/cost/wan_traffic.h"
+#include "core/cost/wan/wan_traffic.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layouts/placements.h"
 
-#include "core/cost/wan_reduce.h"
+#include "core/cost/wan/wan_reduce.h"
 #include "core/layouts/cells.h"
 #include "core/layouts/search_times.h"
 #include "core/placement/location_book.h"

@@ -2,7 +2,7 @@
 #include "core/report/because.h"
 
 #include "core/base/number_text.h"
-#include "core/evaluate/breakdown_entries.h"
+#include "core/evaluate/metrics/breakdown_entries.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "core/advice/alternatives.h"
 #include "core/base/number_text.h"
-#include "core/evaluate/breakdown_entries.h"
+#include "core/evaluate/metrics/breakdown_entries.h"
 #include "core/report/json_internal.h"
 #include "core/report/selection_json_internal.h"
 #include "core/report/selection_table.h"

@@ -2,7 +2,7 @@
 #include "core/report/metric_rows.h"
 
 #include "core/base/number_text.h"
-#include "core/evaluate/breakdown_entries.h"
+#include "core/evaluate/metrics/breakdown_entries.h"
 
 #include <algorithm>
 

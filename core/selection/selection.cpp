@@ -2,7 +2,7 @@
 #include "core/selection/selection.h"
 
 #include "core/cluster/wan.h"
-#include "core/cost/wan_codec.h"
+#include "core/cost/wan/wan_codec.h"
 #include "core/evaluate/estimate.h"
 #include "core/layouts/cells.h"
 #include "core/layouts/placements.h"

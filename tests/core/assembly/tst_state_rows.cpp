@@ -3,7 +3,7 @@
 #include "core/assembly/iteration_costs.h"
 #include "core/assembly/state_rows.h"
 
-#include "core/evaluate/metrics.h"
+#include "core/evaluate/metrics/metrics.h"
 #include "core/plan/plan_io.h"
 #include "core/report/chrome_trace.h"
 #include "core/report/timeline_csv.h"

@@ -3,8 +3,8 @@
 // chunks that lie whole, and stacks that cannot do it say so.
 #include "core/assembly/iteration_costs.h"
 #include "core/cost/collectives.h"
-#include "core/cost/layer_cost.h"
-#include "core/cost/shard_traffic.h"
+#include "core/cost/layer/layer_cost.h"
+#include "core/cost/layer/shard_traffic.h"
 #include "core/evaluate/estimate.h"
 #include "core/layouts/placements.h"
 #include "core/plan/plan_io.h"

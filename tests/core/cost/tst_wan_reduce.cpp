@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/cost/wan_reduce.h"
+#include "core/cost/wan/wan_reduce.h"
 
 #include "core/cost/stage_coster.h"
 #include "core/layouts/placements.h"

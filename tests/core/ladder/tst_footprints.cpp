@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Searches over plans end after a number of simulated tasks, or when they are told to, and say so.
-#include "core/assembly/task_count.h"
 #include "core/advice/fix_search.h"
+#include "core/assembly/task_count.h"
 #include "core/ladder/fit.h"
 #include "core/layouts/cells.h"
 #include "core/layouts/placements.h"
