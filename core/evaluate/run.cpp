@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/run.h"
 
-#include "core/cost/iteration_costs.h"
-#include "core/cost/placements.h"
-#include "core/cost/task_count.h"
-#include "core/evaluate/confidence.h"
+#include "core/assembly/iteration_costs.h"
+#include "core/assembly/task_count.h"
 #include "core/evaluate/estimate.h"
 #include "core/evaluate/feasibility.h"
-#include "core/evaluate/metrics.h"
-#include "core/evaluate/problems.h"
+#include "core/evaluate/live_stages.h"
+#include "core/evaluate/metrics/confidence.h"
+#include "core/evaluate/metrics/metrics.h"
+#include "core/evaluate/problems/problems.h"
 #include "core/evaluate/run_cache.h"
-#include "core/memory/stage_memory.h"
+#include "core/layouts/placements.h"
 #include "core/placement/location_book.h"
+#include "core/placement/resolve_model.h"
 #include "core/placement/shard_exchange.h"
 #include "core/placement/stage_source.h"
 #include "core/plan/validate.h"
 #include "core/prefill/bubble_fill.h"
 #include "core/timeline/graph_cache.h"
 #include "core/timeline/simulator.h"
-#include "core/workload/resolve_model.h"
 
 #include <algorithm>
 #include <chrono>
@@ -241,7 +241,7 @@ private:
         setJudged(evaluation, std::move(candidate.judged));
         addOffloadedSteps(evaluation, candidate.costs);
         if (m_service)
-            fillBubbles(metrics, candidate.timeline, m_workload, *m_service, m_stop);
+            addBubbleFill(metrics, candidate.timeline, m_workload, *m_service, m_stop);
         metrics.simulateMs = m_simulateMs;
         evaluation.layout = m_workload.layout;
         evaluation.problems = findProblems(evaluation, m_workload, m_context.catalogue);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The way from a plan to its numbers on real plans: a whole evaluation, the closed form, and what a step of a drag costs.
-#include "core/cluster/edits.h"
-#include "core/cost/placements.h"
 #include "core/advice/alternatives.h"
-#include "core/evaluate/estimate.h"
 #include "core/advice/evaluate.h"
 #include "core/advice/run_pool.h"
+#include "core/cluster/edits.h"
+#include "core/evaluate/estimate.h"
+#include "core/layouts/placements.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"
 #include "core/selection/selection.h"
