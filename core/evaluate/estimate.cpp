@@ -9,7 +9,6 @@
 #include "core/evaluate/feasibility.h"
 #include "core/layouts/placements.h"
 #include "core/memory/in_flight_room.h"
-#include "core/placement/location_book.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
@@ -130,12 +129,12 @@ Evaluation placedEstimate(Workload &workload)
         return evaluation;
     }
     workload.layout = std::move(open.found.front().layout);
-    if (hasRunnableShape(workload))
-        evaluation.metrics.iterationTime = estimate(workload).iteration.value;
     setJudged(evaluation, judge(workload, boundedStageMemory(workload)));
+    if (evaluation.feasibility.isShaped)
+        evaluation.metrics.iterationTime = estimate(workload).iteration.value;
     evaluation.metrics.gpusTotal = workload.layout.gpusTotal;
     evaluation.metrics.gpusUsed = workload.layout.gpusUsed;
-    evaluation.layout = workload.layout;
+    evaluation.layout = std::move(workload.layout);
     return evaluation;
 }
 

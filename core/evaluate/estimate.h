@@ -21,6 +21,7 @@ struct Estimate {
 [[nodiscard]] Estimate estimate(const Workload &workload);
 
 /// Places the workload by the least bound, and adds the most memory that its schedule may take and the verdict: Depth::Estimate of run().
+/// The layout goes into the evaluation.
 [[nodiscard]] Evaluation placedEstimate(Workload &workload);
 
 } // namespace trainyard
