@@ -121,7 +121,7 @@ void TestFootprints::theStepsOfTheLadderDoNotChangeWithTheBoundWhereItIsNotMet()
 {
     Plan plan = sample("gpt3-offload-a100-40gb");
     plan.memory.activationOffload = ActivationOffload::None;
-    FixSearch search(builtinCatalogue(), true, {});
+    FixSearch search(builtinCatalogue(), {});
     const Fitting bounded = fitMemory(shared(plan), search.footprints()), unbounded = fitMemory(shared(plan), builtinCatalogue());
     QVERIFY(unbounded.fits && !unbounded.isCut);
     QVERIFY(search.whatWasLeftOut().empty());
