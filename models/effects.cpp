@@ -4,7 +4,6 @@
 #include "core/report/because.h"
 
 #include <algorithm>
-#include <exception>
 #include <mutex>
 #include <functional>
 
@@ -149,27 +148,18 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
         deliver([this, shared = std::make_shared<const EffectTable>(std::move(filled))] { Q_EMIT effectsChanged(shared); });
     };
     std::mutex mutex;                      // of what follows, and of `effects`
-    std::exception_ptr failure;
     auto published = Clock::now();
     RunPool::shared().threads().each(plans.size(), [&](std::size_t i) {
         if (stop.stop_requested())
             return;
-        try {
-            Effect effect = judge(m_evaluate(plans[i], m_catalogue, RunPool::shared().workspace(), stop, Depth::Score), now ? now->get() : nullptr);
-            const std::lock_guard lock(mutex);
-            effects[i] = std::move(effect);
-            if (Clock::now() - published >= kBatch && !stop.stop_requested()) {
-                publish(soFar());
-                published = Clock::now();
-            }
-        } catch (...) {
-            RunPool::shared().renewWorkspace();
-            const std::lock_guard lock(mutex);
-            failure = std::current_exception();
+        Effect effect = judge(m_evaluate(plans[i], m_catalogue, RunPool::shared().workspace(), stop, Depth::Score), now ? now->get() : nullptr);
+        const std::lock_guard lock(mutex);
+        effects[i] = std::move(effect);
+        if (Clock::now() - published >= kBatch && !stop.stop_requested()) {
+            publish(soFar());
+            published = Clock::now();
         }
     });
-    if (failure)
-        std::rethrow_exception(failure);
     if (stop.stop_requested())
         return;
     table = soFar();

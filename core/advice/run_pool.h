@@ -14,7 +14,7 @@ public:
     [[nodiscard]] static RunPool &shared();
 
     /// Of the thread that asks: one of the pool.
-    [[nodiscard]] EvaluationWorkspace &workspace() { return m_workspaces[WorkPool::here()]; }
+    [[nodiscard]] EvaluationWorkspace &workspace() { return m_workspaces[m_threads.here()]; }
     /// After a failure that may have left it half written.
     void renewWorkspace() { workspace() = EvaluationWorkspace(m_graphs); }
     [[nodiscard]] RunCache &cache() { return m_cache; }

@@ -38,8 +38,10 @@ public:
         m_box->waiting = std::move(request);
         if (stopsRunning)
             m_box->running.request_stop();
-        if (m_box->waiting && !std::exchange(m_box->isQueued, true))
-            m_pool.submit(m_rank, [box = m_box, &pool = m_pool, rank = m_rank] { Box::serve(box, pool, rank); });
+        if (!m_box->waiting || m_box->isQueued)
+            return;
+        m_pool.submit(m_rank, [box = m_box, &pool = m_pool, rank = m_rank] { Box::serve(box, pool, rank); });
+        m_box->isQueued = true;
     }
 
 private:

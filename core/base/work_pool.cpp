@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
+#include <cassert>
+#include <exception>
 #include <utility>
 
 #ifdef __linux__
@@ -14,6 +15,7 @@ namespace trainyard {
 
 namespace {
 
+thread_local const WorkPool *poolOfThread = nullptr;
 thread_local std::size_t numberOfThread = 0;
 
 void lowerThreadPriority()
@@ -23,32 +25,43 @@ void lowerThreadPriority()
 #endif
 }
 
+} // namespace
+
 /// One call of each(), which late helpers may find finished.
-struct Share {
+struct WorkPool::Share {
     std::size_t count = 0;
     const std::function<void(std::size_t)> *body = nullptr;
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
     std::condition_variable allDone;
-    std::size_t done = 0;          // under mutex
+    std::size_t done = 0;          // these two: under mutex
+    std::exception_ptr failure;
 
-    void take()
+    /// False where none is left.
+    bool takeOne()
     {
-        for (std::size_t index = next++; index < count; index = next++) {
+        const std::size_t index = next++;
+        if (index >= count)
+            return false;
+        std::exception_ptr thrown;
+        try {
             (*body)(index);
-            const std::lock_guard lock(mutex);
-            if (++done == count)
-                allDone.notify_all();
+        } catch (...) {
+            thrown = std::current_exception();
         }
+        const std::lock_guard lock(mutex);
+        if (thrown && !failure)
+            failure = thrown;
+        if (++done == count)
+            allDone.notify_all();
+        return true;
     }
 };
-
-} // namespace
 
 WorkPool::WorkPool(std::size_t searchers)
 {
     if (searchers == 0)
-        searchers = std::max(1u, std::thread::hardware_concurrency());
+        searchers = std::max(2u, std::thread::hardware_concurrency());
     m_threads.reserve(searchers + 1);
     for (std::size_t i = 0; i <= searchers; ++i)
         m_threads.emplace_back([this, i](const std::stop_token &stop) { serve(stop, i); });
@@ -61,8 +74,9 @@ WorkPool::~WorkPool()
     m_threads.clear();
 }
 
-std::size_t WorkPool::here()
+std::size_t WorkPool::here() const
 {
+    assert(poolOfThread == this);
     return numberOfThread;
 }
 
@@ -81,14 +95,23 @@ void WorkPool::each(std::size_t count, const std::function<void(std::size_t)> &b
     share->count = count;
     share->body = &body;
     for (std::size_t helper = 1; helper < std::min(count, threads()); ++helper)
-        submit(Rank::Search, [share] { share->take(); });
-    share->take();
+        submit(Rank::Search, [this, share] { help(share); });
+    while (share->takeOne()) {}
     std::unique_lock lock(share->mutex);
     share->allDone.wait(lock, [&] { return share->done == share->count; });
+    if (share->failure)
+        std::rethrow_exception(share->failure);
+}
+
+void WorkPool::help(const std::shared_ptr<Share> &share)
+{
+    if (share->takeOne())
+        submit(Rank::Search, [this, share] { help(share); });
 }
 
 void WorkPool::serve(const std::stop_token &stop, std::size_t thread)
 {
+    poolOfThread = this;
     numberOfThread = thread;
     std::deque<Task> &queue = thread == 0 ? m_awaited : m_searches;
     if (thread > 0)

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,7 +20,7 @@ public:
     /// Must not throw.
     using Task = std::function<void()>;
 
-    /// Of `searchers` threads beside the one for what is awaited; 0: as many as the processor has cores.
+    /// Of `searchers` threads beside the one for what is awaited; 0: as many as the processor has cores, at least two.
     explicit WorkPool(std::size_t searchers = 0);
     /// Waits for what runs; what has not begun is dropped.
     ~WorkPool();
@@ -27,14 +28,16 @@ public:
     WorkPool &operator=(const WorkPool &) = delete;
 
     [[nodiscard]] std::size_t threads() const { return m_threads.size(); }
-    /// The number of the pool's thread that asks, below threads(); 0 on any other thread.
-    [[nodiscard]] static std::size_t here();
+    /// The number of the pool's thread that asks, below threads(). Only on one of them.
+    [[nodiscard]] std::size_t here() const;
     void submit(Rank rank, Task task);
-    /// From a thread of the pool: calls body(index) once for each index below `count`, here and on searchers that have nothing else to do;
-    /// returns when all calls have.
+    /// From a thread of the pool: calls body(index) once for each index below `count`, here and on searchers, which take one at a time, in
+    /// turn with what else waits for them; returns when all calls have. Throws what the first call that failed threw.
     void each(std::size_t count, const std::function<void(std::size_t index)> &body);
 
 private:
+    struct Share;
+    void help(const std::shared_ptr<Share> &share);
     void serve(const std::stop_token &stop, std::size_t thread);
 
     std::mutex m_mutex;

@@ -77,6 +77,14 @@ bool isBetter(const Candidate &a, const Candidate &b)
     return canRun != other ? canRun : a.timeline.duration < b.timeline.duration;
 }
 
+/// What was stopped is not whole.
+ExpectedAll<EvaluationPtr> unlessStopped(Evaluation evaluation, const std::stop_token &stop)
+{
+    if (stop.stop_requested())
+        return std::unexpected(Errors{{ErrorCode::Cancelled, {}, "the evaluation was stopped", {}}});
+    return std::make_shared<const Evaluation>(std::move(evaluation));
+}
+
 class Running {
 public:
     Running(Workload workload, std::optional<BubbleService> service, Depth depth, const RunContext &context)
@@ -89,12 +97,10 @@ public:
         ExpectedAll<Evaluation> evaluation = m_depth == Depth::Estimate ? placedEstimate(m_workload) : m_depth == Depth::Fit ? fitted() : evaluated();
         if (!evaluation)
             return std::unexpected(std::move(evaluation.error()));
-        if (m_stop.stop_requested())
-            return std::unexpected(Errors{{ErrorCode::Cancelled, {}, "the evaluation was stopped", {}}});
-        if (m_depth == Depth::Everything && m_context.fixes)
+        if (m_depth == Depth::Everything && m_context.fixes && !m_stop.stop_requested())
             m_context.fixes->addFixes(*evaluation, &m_workload, m_context);
         evaluation->metrics.evaluateMs = millisecondsSince(started);
-        return std::make_shared<const Evaluation>(std::move(*evaluation));
+        return unlessStopped(std::move(*evaluation), m_stop);
     }
 
 private:
@@ -317,7 +323,7 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
         evaluation.model = std::move(*model);
         if (depth == Depth::Everything && context.fixes)
             context.fixes->addFixes(evaluation, nullptr, context);
-        return std::make_shared<const Evaluation>(std::move(evaluation));
+        return unlessStopped(std::move(evaluation), context.stop);
     }
     auto service = resolveBubbleService(*workload->plan, context.catalogue);
     if (!service)
@@ -325,15 +331,31 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
     return Running(std::move(*workload), std::move(*service), depth, context).run(started);
 }
 
+/// What files say may be something else by the next time.
+bool readsFiles(const Plan &plan, const Catalogue &catalogue)
+{
+    const BubbleFill &fill = plan.bubbleFill;
+    return !catalogue.model(plan.workload.model) || (fill.enabled && (fill.arrivals == Arrivals::Trace || !catalogue.model(fill.model)));
+}
+
+/// An evaluation is of the very plan that was asked about: views tell plans by their address.
+EvaluationPtr withPlan(EvaluationPtr known, const PlanPtr &plan)
+{
+    if (known->plan == plan)
+        return known;
+    auto own = std::make_shared<Evaluation>(*known);
+    own->plan = plan;
+    return own;
+}
+
 } // namespace
 
 ExpectedAll<EvaluationPtr> run(PlanPtr plan, Depth depth, const RunContext &context)
 {
-    // A model that is read from a file may be another one by the next time.
-    RunCache *const cache = context.cache && context.catalogue.model(plan->workload.model) ? context.cache : nullptr;
+    RunCache *const cache = context.cache && !readsFiles(*plan, context.catalogue) ? context.cache : nullptr;
     if (cache)
         if (EvaluationPtr known = cache->find(*plan, depth, context))
-            return known;
+            return withPlan(std::move(known), plan);
     auto evaluation = runUncached(plan, depth, context);
     if (cache && evaluation && !context.work)
         cache->keep(depth, context, *evaluation);

@@ -2,6 +2,7 @@
 #include "core/evaluate/run_cache.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace trainyard {
 
@@ -22,12 +23,13 @@ EvaluationPtr RunCache::find(const Plan &plan, Depth depth, const RunContext &as
 
 void RunCache::keep(Depth depth, const RunContext &asked, EvaluationPtr evaluation)
 {
+    std::list<Entry> dropped;      // freed after the lock
     const std::lock_guard lock(m_mutex);
     m_spans += evaluation->timeline.spanCount();
     m_entries.push_front({depth, &asked.catalogue, asked.fixes, std::move(evaluation)});
     while (m_entries.size() > 1 && (m_entries.size() > m_mostEntries || m_spans > m_mostSpans)) {
         m_spans -= m_entries.back().evaluation->timeline.spanCount();
-        m_entries.pop_back();
+        dropped.splice(dropped.begin(), m_entries, std::prev(m_entries.end()));
     }
 }
 

@@ -39,7 +39,7 @@ private slots:
                 sum += long(i);
                 ++calls;
                 const std::lock_guard lock(mutex);
-                threads.insert(WorkPool::here());
+                threads.insert(pool.here());
             });
             done.count_down();
         });
@@ -63,6 +63,50 @@ private slots:
             });
         done.wait();
         QCOMPARE(calls.load(), 4 * 10 * 3);
+    }
+
+    /// The others are still called, and the failure comes out where the list was shared out.
+    void aFailureComesOutOnce()
+    {
+        WorkPool pool(2);
+        std::latch done(1);
+        std::atomic<int> calls = 0;
+        std::atomic<bool> wasThrown = false;
+        pool.submit(WorkPool::Rank::Search, [&] {
+            try {
+                pool.each(20, [&](std::size_t i) {
+                    ++calls;
+                    if (i % 5 == 0)
+                        throw std::bad_alloc();
+                });
+            } catch (const std::bad_alloc &) {
+                wasThrown = true;
+            }
+            done.count_down();
+        });
+        done.wait();
+        QCOMPARE(calls.load(), 20);
+        QVERIFY(wasThrown);
+    }
+
+    /// Of two searchers one shares out a long list: what is asked for then has its turn before the list ends.
+    void aLongListLeavesTurnsToOthers()
+    {
+        WorkPool pool(2);
+        std::atomic<bool> hadTurn = false;
+        std::atomic<int> callsBefore = 0, calls = 0;
+        std::latch done(1);
+        pool.submit(WorkPool::Rank::Search, [&] {
+            pool.each(2000, [&](std::size_t i) {
+                if (i == 10)
+                    pool.submit(WorkPool::Rank::Search, [&] { hadTurn = true; callsBefore = calls.load(); });
+                ++calls;
+                std::this_thread::sleep_for(std::chrono::microseconds(200));
+            });
+            done.count_down();
+        });
+        done.wait();
+        QVERIFY(hadTurn && callsBefore < 1900);
     }
 
     void nothingIsSharedOutOfNothing()

@@ -120,13 +120,49 @@ private slots:
         const PlanPtr plan = randomValidPlan(3), same = std::make_shared<const Plan>(*plan);
         const auto spans = at(Depth::Spans, plan, &cache);
         QVERIFY(spans);
-        QCOMPARE(at(Depth::Spans, same, &cache)->get(), spans->get());
-        QCOMPARE(at(Depth::Score, same, &cache)->get(), spans->get());       // a deeper one answers
+        QCOMPARE(at(Depth::Spans, plan, &cache)->get(), spans->get());
+        QCOMPARE(at(Depth::Score, plan, &cache)->get(), spans->get());       // a deeper one answers
+        const auto again = at(Depth::Spans, same, &cache);
+        QCOMPARE((*again)->plan, same);                                      // of the very plan that was asked about
+        QCOMPARE((*again)->metrics.evaluateMs, (*spans)->metrics.evaluateMs);
         QVERIFY(at(Depth::Everything, same, &cache)->get() != spans->get()); // a shallower does not
         QVERIFY(at(Depth::Fit, same, &cache)->get() != spans->get());        // another placement may be the nearest to fitting
         Plan other = *plan;
         other.workload.globalBatch *= 2;
         QVERIFY(at(Depth::Score, std::make_shared<const Plan>(other), &cache)->get() != spans->get());
+    }
+
+    /// A model of a file may be another one by the next time.
+    void whatFilesSayIsReadAgain()
+    {
+        RunCache cache;
+        Plan plan = *randomValidPlan(3);
+        plan.bubbleFill.enabled = true;
+        plan.bubbleFill.arrivals = Arrivals::Trace;
+        plan.bubbleFill.trace = "no such file.csv";
+        const auto ptr = std::make_shared<const Plan>(plan);
+        static_cast<void>(at(Depth::Score, ptr, &cache));
+        QVERIFY(!find(cache, *ptr));
+    }
+
+    /// What a stop left unfinished is no answer, then or later.
+    void whatWasStoppedIsNotKept()
+    {
+        class Stopping : public FixFinder {
+        public:
+            explicit Stopping(std::stop_source &stop) : m_stop(stop) {}
+            void addFixes(Evaluation &, const Workload *, const RunContext &) const override { m_stop.request_stop(); }
+
+        private:
+            std::stop_source &m_stop;
+        };
+        RunCache cache;
+        std::stop_source stop;
+        const Stopping fixes(stop);
+        const PlanPtr plan = randomValidPlan(3);
+        const auto stopped = run(plan, Depth::Everything, {.catalogue = builtinCatalogue(), .workspace = m_workspace, .stop = stop.get_token(), .fixes = &fixes, .cache = &cache});
+        QVERIFY(!stopped && stopped.error().front().code == ErrorCode::Cancelled);
+        QVERIFY(!find(cache, *plan));
     }
 
     // entries ≤ 2, the oldest goes first
