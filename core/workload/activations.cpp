@@ -50,7 +50,7 @@ public:
             visit("MLP dropout mask", Mlp, h, 1, 1);
     }
 
-    /// Op-level selective checkpointing: of the products q, k, v, o, gate, up, down every second is computed again; the
+    /// Op-level selective checkpointing: of the products q, k, v, o, gate, up, down every second is recomputed; the
     /// attention output is kept. A compiler drops the last product's output, which backward does not read.
     template <class Visit>
     void forEachKeptByOperator(Visit visit) const
