@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/config_model.h"
 
-#include "core/workload/model_math.h"
+#include "core/catalogue/parse.h"
 
 #include <QDir>
 #include <QFileInfo>

@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 
 #include "core/plan/plan_io.h"
+#include "core/report/metrics_json.h"
 
 namespace trainyard::cli {
 

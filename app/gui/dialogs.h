@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window's questions, asked with dialogs. GUI thread.
 
-#include "views/window/prompts.h"
+#include "views/parts/prompts.h"
 
 namespace trainyard {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/cost/cells.h"
-#include "core/cost/placements.h"
 #include "core/advice/alternatives_internal.h"
+#include "core/layouts/cells.h"
+#include "core/layouts/placements.h"
 #include "core/placement/degrees.h"
 #include "core/placement/place.h"
 #include "core/placement/stage_source.h"

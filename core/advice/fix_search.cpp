@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/fix_search.h"
 
-#include "core/cost/task_count.h"
+#include "core/assembly/task_count.h"
 
 namespace trainyard {
 

@@ -2,7 +2,7 @@
 #include "core/advice/fixes.h"
 
 #include "core/advice/fixes_internal.h"
-#include "core/evaluate/idle_gpus.h"
+#include "core/evaluate/problems/idle_gpus.h"
 
 namespace trainyard {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/advice/fixes_internal.h"
 #include "core/base/words.h"
 #include "core/cluster/edits.h"
 #include "core/cluster/likely_link.h"
-#include "core/advice/fixes_internal.h"
-#include "core/evaluate/fix_of.h"
-#include "core/evaluate/idle_gpus.h"
+#include "core/evaluate/problems/fix_of.h"
+#include "core/evaluate/problems/idle_gpus.h"
 #include "core/placement/degrees.h"
 #include "core/placement/location_book.h"
 #include "core/placement/stage_source.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/fixes_internal.h"
 
+#include "core/base/number_text.h"
 #include "core/ladder/fit.h"
-#include "core/report/number_text.h"
 
 namespace trainyard {
 

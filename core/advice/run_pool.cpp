@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/run_pool.h"
 
-#include <algorithm>
+#include "core/timeline/graph_cache.h"
 
 namespace trainyard {
 
 RunPool::RunPool(std::size_t searchers)
-    : m_workspaces(1 + (searchers > 0 ? searchers : std::max(1u, std::thread::hardware_concurrency()))), m_threads(m_workspaces.size() - 1)
+    : m_graphs(std::make_shared<GraphCache>()), m_threads(searchers)
 {
+    for (std::size_t i = 0; i < m_threads.threads(); ++i)
+        m_workspaces.emplace_back(m_graphs);
 }
 
 RunPool &RunPool::shared()

@@ -16,11 +16,12 @@ public:
     /// Of the thread that asks: one of the pool.
     [[nodiscard]] EvaluationWorkspace &workspace() { return m_workspaces[WorkPool::here()]; }
     /// After a failure that may have left it half written.
-    void renewWorkspace() { workspace() = EvaluationWorkspace(); }
+    void renewWorkspace() { workspace() = EvaluationWorkspace(m_graphs); }
     [[nodiscard]] RunCache &cache() { return m_cache; }
     [[nodiscard]] WorkPool &threads() { return m_threads; }
 
 private:
+    std::shared_ptr<GraphCache> m_graphs;
     std::vector<EvaluationWorkspace> m_workspaces;
     RunCache m_cache;
     WorkPool m_threads;            // last: they use everything above

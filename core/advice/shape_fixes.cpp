@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/fixes_internal.h"
-#include "core/evaluate/fix_of.h"
+#include "core/evaluate/problems/fix_of.h"
 #include "core/placement/degrees.h"
 #include "core/placement/location_book.h"
 #include "core/placement/ranks.h"

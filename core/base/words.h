@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pieces of the sentences that the core writes: in problems, errors, names of alternatives and reports. Numbers as tables show
-// them, with units, are core/report/number_text.h. Pure functions, UTF-8.
+// them, with units, are core/base/number_text.h. Pure functions, UTF-8.
 
 #include <cstdint>
 #include <string>

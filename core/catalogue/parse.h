@@ -17,8 +17,10 @@ namespace trainyard {
 /// Required: layers, hidden, heads, vocab, and ffn or expert_ffn.
 [[nodiscard]] ExpectedAll<ModelSpec> parseModel(std::string_view json, const std::string &where);
 
-/// A Hugging Face config.json; `fileName` is for messages. readHuggingFaceConfig (core/workload/model_math.h) reads the file.
+/// A Hugging Face config.json; `fileName` is for messages.
 [[nodiscard]] Expected<ModelSpec> parseHuggingFaceConfig(std::string_view json, const std::string &fileName);
+/// Of a file. Errors name it and the key; unknown model types use the generic keys.
+[[nodiscard]] Expected<ModelSpec> readHuggingFaceConfig(const std::string &path);
 
 /// JSON text that parses to an equal value; keys at their defaults are left out.
 [[nodiscard]] std::string formatGpu(const GpuSpec &gpu);

@@ -56,14 +56,21 @@ bool spells(std::string_view name, std::string_view text)
     return takesOff(name, text) && takeLetter(name) == 0;
 }
 
+char firstLetter(std::string_view name)
+{
+    return takeLetter(name);
+}
+
 bool names(const Region &region, std::string_view given)
 {
+    const char first = firstLetter(given), ofProvider = firstLetter(region.provider);   // most regions are out by their first letters
     const auto isOwn = [&](std::string_view own) {
         // "us-east-1" for "aws-us-east-1", "N. Virginia" for "AWS N. Virginia"
-        return spells(own, given) || (takesOff(own, region.provider) && spells(own, given));
+        const char ownFirst = firstLetter(own);
+        return (ownFirst == first && spells(own, given))
+            || (ownFirst == ofProvider && takesOff(own, region.provider) && firstLetter(own) == first && spells(own, given));
     };
-    std::string_view letters = given;
-    return takeLetter(letters) != 0 && (isOwn(region.id) || isOwn(region.name));
+    return first != 0 && (isOwn(region.id) || isOwn(region.name));
 }
 
 double egressFrom(const Region &from, const Region *to, const Catalogue &catalogue)

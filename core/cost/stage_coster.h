@@ -3,10 +3,11 @@
 // Costs of the stages of one workload. Stages on equal hardware share their layers' costs, which are computed once.
 // One a call of cost() or estimate(); refers to the workload.
 
-#include "core/cost/iteration_costs.h"
-#include "core/cost/layer_cost.h"
-#include "core/cost/shard_runs.h"
-#include "core/ladder/recompute.h"
+#include "core/cost/layer/layer_cost.h"
+#include "core/cost/layer/shard_runs.h"
+#include "core/cost/stage_costs.h"
+#include "core/placement/recompute.h"
+#include "core/states/stage_parameters.h"
 
 namespace trainyard {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/bounded_memory.h"
 
-#include "core/ladder/recompute.h"
+#include "core/placement/recompute.h"
 #include "core/memory/in_flight_room.h"
 #include "core/memory/stage_memory.h"
 #include "core/schedule/traits.h"
@@ -74,7 +74,7 @@ std::vector<StageMemory> boundedStageMemory(const Workload &workload)
             chunks = chunkMemory(workload, int(stage));
             empty.clear();
             for (const RankSet &ranks : unlikeSets(workload, int(stage)))
-                empty.push_back(memoryOf(workload, ranks, {}, chunks, false));
+                empty.push_back(stageMemory(workload, ranks, {}, chunks, false));
         }
         // The chunks of a stage may be in flight unequally often: as if all that are were of the one that keeps most.
         const double count = double(inFlight[stage]) * double(chunks.size());

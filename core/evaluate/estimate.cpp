@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/estimate.h"
 
-#include "core/cost/placements.h"
+#include "core/assembly/iteration_costs.h"
 #include "core/cost/stage_coster.h"
-#include "core/cost/wan_reduce.h"
-#include "core/cost/wan_traffic.h"
+#include "core/cost/wan/wan_reduce.h"
+#include "core/cost/wan/wan_traffic.h"
 #include "core/evaluate/bounded_memory.h"
 #include "core/evaluate/feasibility.h"
+#include "core/layouts/placements.h"
 #include "core/memory/in_flight_room.h"
-#include "core/placement/location_book.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
@@ -129,12 +129,12 @@ Evaluation placedEstimate(Workload &workload)
         return evaluation;
     }
     workload.layout = std::move(open.found.front().layout);
-    if (hasRunnableShape(workload))
-        evaluation.metrics.iterationTime = estimate(workload).iteration.value;
     setJudged(evaluation, judge(workload, boundedStageMemory(workload)));
+    if (evaluation.feasibility.isShaped)
+        evaluation.metrics.iterationTime = estimate(workload).iteration.value;
     evaluation.metrics.gpusTotal = workload.layout.gpusTotal;
     evaluation.metrics.gpusUsed = workload.layout.gpusUsed;
-    evaluation.layout = workload.layout;
+    evaluation.layout = std::move(workload.layout);
     return evaluation;
 }
 

@@ -7,8 +7,8 @@
 
 #include "core/base/units.h"
 #include "core/evaluate/evaluation.h"
-#include "core/schedule/closed_forms.h"
 #include "core/placement/resolve.h"
+#include "core/schedule/closed_forms.h"
 
 namespace trainyard {
 
@@ -17,10 +17,11 @@ struct Estimate {
     Bound bound = Bound::Compute;  // what a micro-batch more waits for
 };
 
-/// `workload` needs a layout with data > 0, with its DP-cells formed (cost/cells.h) where the plan shares the WAN in turns.
+/// `workload` needs a layout with data > 0, with its DP-cells formed (layouts/cells.h) where the plan shares the WAN in turns.
 [[nodiscard]] Estimate estimate(const Workload &workload);
 
 /// Places the workload by the least bound, and adds the most memory that its schedule may take and the verdict: Depth::Estimate of run().
+/// The layout goes into the evaluation.
 [[nodiscard]] Evaluation placedEstimate(Workload &workload);
 
 } // namespace trainyard

@@ -3,9 +3,13 @@
 // The answer to a plan: an immutable value that every view, report and export only reads. Names follow the metrics of
 // docs/metrics.md; a metric that does not apply is empty, never zero.
 
-#include "core/ladder/optimizer_step.h"
+#include "core/base/metric.h"
+#include "core/cost/wan/wan_use.h"
+#include "core/memory/stage_bytes.h"
 #include "core/placement/layout.h"
 #include "core/plan/plan.h"
+#include "core/prefill/fill_metrics.h"
+#include "core/states/optimizer_step.h"
 #include "core/timeline/timeline.h"
 
 #include <array>
@@ -17,8 +21,6 @@
 #include <vector>
 
 namespace trainyard {
-
-using Metric = std::optional<double>;
 
 struct Breakdown {                 // seconds; mean over the stages of the slowest pipeline; adds up to the iteration
     double compute = 0, bubble = 0, tensorParallel = 0, contextParallel = 0, expertParallel = 0, wan = 0, pipeline = 0,
@@ -39,20 +41,6 @@ inline constexpr std::array<double Breakdown::*, 11> kBreakdownParts{
     &Breakdown::wan, &Breakdown::pipeline, &Breakdown::dataParallel, &Breakdown::offloadStall, &Breakdown::optimizer,
     &Breakdown::overhead};
 
-struct StageMemory {               // bytes on one GPU of the stage, of the fullest set of its ranks
-    int stage = 0;
-    std::int64_t weights = 0, gradients = 0, optimizer = 0, activations = 0, buffers = 0, offloaded = 0;
-    std::int64_t peak = 0;         // allocated by the framework: the sum of the above but offloaded
-    std::int64_t reserved = 0;     // by its allocator
-    std::int64_t device = 0;       // reserved + context + communication buffers
-    std::int64_t capacity = 0;
-    std::int64_t activationsAway = 0;   // of `offloaded`, at the moment when most are
-    double inFlight = 0;           // micro-batches alive at the peak
-    std::int64_t activationPerMicroBatch = 0;
-    std::vector<std::pair<std::string, std::int64_t>> parts;   // what fills this GPU, largest first
-    [[nodiscard]] bool fits() const { return device <= capacity; }
-};
-
 struct MemoryMetrics {
     std::int64_t peak = 0, capacity = 0;   // of the fullest GPU (largest device / capacity)
     int fullestStage = 0;
@@ -60,44 +48,6 @@ struct MemoryMetrics {
     std::vector<StageMemory> perStage;
     std::int64_t host = 0;         // main memory of the node that has the largest share of it taken
     std::int64_t hostCapacity = 0; // 0 where no pool that keeps anything there states one
-};
-
-/// What keeps a transfer between datacenters from going faster.
-enum class WanLimit : std::uint8_t { None, NodePair, TcpWindow, PacketLoss, NodeNics, LinkCapacity };
-/// "node pair", "TCP window" …; empty for None.
-[[nodiscard]] const char *toString(WanLimit limit);
-
-struct WanLinkUse {
-    int link = 0;                  // index into Cluster::wanLinks
-    std::array<double, 2> bytes{}; // a->b, b->a, all pipelines, one iteration
-    double utilization = 0;        // of the capacity of the busier direction, over the iteration
-    int tcpConnections = 0;        // of one node pair
-    double nodePairGbps = 0;       // what one node pair reaches
-    [[nodiscard]] double totalBytes() const { return bytes[0] + bytes[1]; }
-
-    // Use ÷ what can be used. While it carries, a transfer goes as fast as its binding limit lets it, so this is the share of
-    // the iteration in which the busiest stage boundary of the link, and after it the gradient sync, carries in either direction.
-    double usableUtilization = 0;
-    std::array<double, 2> carrying{};   // the same, one direction
-    WanLimit limit = WanLimit::None;    // what binds that boundary, or would where the link carries nothing
-    double limitGbps = 0;               // of one node pair; of the whole link where its capacity binds
-    std::array<double, 2> syncSeconds{};   // one iteration's gradient sync between replicas, by direction, at its limit
-};
-
-/// Prefill requests served in the bubbles (BubbleTea, arXiv 2411.14458), over the whole cluster.
-struct BubbleFillMetrics {
-    std::int64_t accepted = 0, rejected = 0;   // of the requests that arrive during one iteration
-    // why rejected: no memory beside training; no window as long as a slice; all such windows taken; too late
-    std::int64_t rejectedForMemory = 0, rejectedForWindow = 0, rejectedAsFull = 0, rejectedAsLate = 0;
-    int groups = 0, gpus = 0;                  // inference pipelines beside training, and the GPUs that they span
-    double filledFraction = 0;                 // of the GPUs' idle time
-    double prefillTokensPerSecond = 0;
-    Metric ttftP50Ms, ttftP95Ms, ttftP99Ms;    // of accepted requests; empty where none is
-    Metric dedicatedTtftMs;                    // their mean on one GPU that does nothing else
-    Metric ttftInflation;                      // p50 over that
-    std::int64_t memoryPerGpu = 0;             // bytes taken beside training; 0 where nothing is served
-    Metric usdPerHour;                         // what the served tokens are worth; empty where GPUs have no price
-    double trainingDelay = 0;                  // seconds; zero, and checked
 };
 
 /// Activations that wait for the backward pass outside the GPU (SSDTrain, arXiv 2408.10013); of the GPU that moves most.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/feasibility.h"
 
-#include "core/evaluate/metrics.h"
+#include "core/evaluate/metrics/metrics.h"
 #include "core/placement/location_book.h"
 #include "core/placement/shard_exchange.h"
 

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/run.h"
 
-#include "core/cost/iteration_costs.h"
-#include "core/cost/placements.h"
-#include "core/cost/task_count.h"
-#include "core/evaluate/confidence.h"
+#include "core/assembly/iteration_costs.h"
+#include "core/assembly/task_count.h"
 #include "core/evaluate/estimate.h"
 #include "core/evaluate/feasibility.h"
-#include "core/evaluate/metrics.h"
-#include "core/evaluate/problems.h"
+#include "core/evaluate/live_stages.h"
+#include "core/evaluate/metrics/confidence.h"
+#include "core/evaluate/metrics/metrics.h"
+#include "core/evaluate/problems/problems.h"
 #include "core/evaluate/run_cache.h"
-#include "core/memory/stage_memory.h"
+#include "core/layouts/placements.h"
 #include "core/placement/location_book.h"
+#include "core/placement/resolve_model.h"
 #include "core/placement/shard_exchange.h"
 #include "core/placement/stage_source.h"
 #include "core/plan/validate.h"
 #include "core/prefill/bubble_fill.h"
+#include "core/timeline/graph_cache.h"
 #include "core/timeline/simulator.h"
-#include "core/workload/resolve_model.h"
 
 #include <algorithm>
 #include <chrono>
@@ -27,10 +28,11 @@ namespace trainyard {
 /// One topology for each placement that is compared: a drag changes durations far more often than shapes.
 struct EvaluationWorkspace::State {
     SimulationWorkspace simulation;
-    std::vector<TaskGraph> graphs;
+    std::shared_ptr<GraphCache> graphs;
 };
 
-EvaluationWorkspace::EvaluationWorkspace() : m_state(std::make_unique<State>()) {}
+EvaluationWorkspace::EvaluationWorkspace() : EvaluationWorkspace(std::make_shared<GraphCache>()) {}
+EvaluationWorkspace::EvaluationWorkspace(std::shared_ptr<GraphCache> graphs) : m_state(std::make_unique<State>()) { m_state->graphs = std::move(graphs); }
 EvaluationWorkspace::~EvaluationWorkspace() = default;
 EvaluationWorkspace::EvaluationWorkspace(EvaluationWorkspace &&) noexcept = default;
 EvaluationWorkspace &EvaluationWorkspace::operator=(EvaluationWorkspace &&) noexcept = default;
@@ -132,8 +134,10 @@ private:
     {
         std::optional<Timeline> ran;
         if (!costs.offload.empty()) {   // how much is away at the peak only the timeline knows
-            const auto graph = buildPipelineGraph(costs.iteration);
+            auto graph = pipelineGraph(costs.iteration, *m_state.graphs);
             auto timeline = graph ? simulated(*graph) : Expected<Timeline>(std::unexpected(graph.error()));
+            if (graph)
+                m_state.graphs->giveBack(std::move(*graph));
             if (!timeline)
                 return {};
             recordExecutedOrder(costs.iteration, *timeline);
@@ -151,7 +155,6 @@ private:
         std::vector<Problem> failures;
         Errors tooLong, failed;
         Layout unplaced = std::move(open.unplaced);
-        m_state.graphs.resize(std::min(open.found.size(), std::size_t(kMostPlacements)));
         std::size_t simulated = 0, tasks = 0;
         for (PlacedLayout &placement : open.found) {
             if (best && best->judged.feasibility.all() && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
@@ -159,9 +162,8 @@ private:
             if (simulated == kMostPlacements || (best && tasks > kMostTasksInAll))
                 break;
             m_workload.layout = std::move(placement.layout);
-            TaskGraph &graph = m_state.graphs[simulated++];
-            auto candidate = runCandidate(graph);
-            tasks += graph.taskCount() * (needsEvents(graph) ? 8 : 1);
+            ++simulated;
+            auto candidate = runCandidate(tasks);
             if (!candidate) {
                 if (candidate.error().code == ErrorCode::Cancelled || candidate.error().code == ErrorCode::Internal)
                     return std::unexpected(Errors{candidate.error()});
@@ -199,18 +201,18 @@ private:
         return timeline;
     }
 
-    Expected<Candidate> runCandidate(TaskGraph &graph)
+    /// Adds to `tasks`.
+    Expected<Candidate> runCandidate(std::size_t &tasks)
     {
         auto costs = cost(m_workload, m_stop);
         if (!costs)
             return std::unexpected(costs.error());
-        if (graph.taskCount() == 0 || !updatePipelineGraph(graph, costs->iteration)) {
-            auto built = buildPipelineGraph(costs->iteration);
-            if (!built)
-                return std::unexpected(built.error());
-            graph = std::move(*built);
-        }
-        auto timeline = simulated(graph);
+        auto graph = pipelineGraph(costs->iteration, *m_state.graphs);
+        if (!graph)
+            return std::unexpected(graph.error());
+        tasks += graph->taskCount() * (needsEvents(*graph) ? 8 : 1);
+        auto timeline = simulated(*graph);
+        m_state.graphs->giveBack(std::move(*graph));
         if (timeline && toNanoseconds(costs->hiddenExchange) > timeline->duration) {   // max(H t, Tsync) / H
             showExchange(*costs, costs->hiddenExchange - toSeconds(timeline->duration));
             auto longer = buildPipelineGraph(costs->iteration);
@@ -239,7 +241,7 @@ private:
         setJudged(evaluation, std::move(candidate.judged));
         addOffloadedSteps(evaluation, candidate.costs);
         if (m_service)
-            fillBubbles(metrics, candidate.timeline, m_workload, *m_service, m_stop);
+            addBubbleFill(metrics, candidate.timeline, m_workload, *m_service, m_stop);
         metrics.simulateMs = m_simulateMs;
         evaluation.layout = m_workload.layout;
         evaluation.problems = findProblems(evaluation, m_workload, m_context.catalogue);

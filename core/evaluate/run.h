@@ -16,6 +16,8 @@
 
 namespace trainyard {
 
+class GraphCache;
+
 enum class Depth : std::uint8_t {
     Estimate,                      // the placement of the least bound; time in closed form, and the most memory that the schedule may take
     Fit,                           // where the stages lie, memory, feasibility; simulated only where activations leave the GPU, and of a
@@ -28,6 +30,8 @@ enum class Depth : std::uint8_t {
 class EvaluationWorkspace {
 public:
     EvaluationWorkspace();
+    /// Several may share the topologies that they know.
+    explicit EvaluationWorkspace(std::shared_ptr<GraphCache> graphs);
     ~EvaluationWorkspace();
     EvaluationWorkspace(EvaluationWorkspace &&) noexcept;
     EvaluationWorkspace &operator=(EvaluationWorkspace &&) noexcept;

@@ -2,6 +2,7 @@
 #include "core/iteration/pipeline_graph.h"
 
 #include "core/iteration/contributors.h"
+#include "core/timeline/graph_cache.h"
 
 #include <algorithm>
 
@@ -149,6 +150,20 @@ bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::spa
         return false;
     iteration.times(graph.table);
     return true;
+}
+
+Expected<TaskGraph> pipelineGraph(const IterationCosts &costs, GraphCache &cache)
+{
+    if (const auto checked = checkSizes(costs); !checked)
+        return std::unexpected(checked.error());
+    Iteration iteration(costs, {});
+    if (std::optional<TaskGraph> graph = cache.take(iteration.fingerprint())) {
+        iteration.times(graph->table);
+        return std::move(*graph);
+    }
+    if (const auto checked = checkOps(costs); !checked)
+        return std::unexpected(checked.error());
+    return iteration.build();
 }
 
 void recordExecutedOrder(IterationCosts &costs, const Timeline &timeline)

@@ -86,6 +86,7 @@ struct IterationCosts {
 };
 
 struct ClassTasks;
+class GraphCache;
 class Contributor;
 /// Makes the part of a further system in the graph of one class of pipelines, after the parts that every iteration has.
 using PartOf = std::unique_ptr<Contributor> (*)(ClassTasks &tasks);
@@ -96,6 +97,9 @@ using PartOf = std::unique_ptr<Contributor> (*)(ClassTasks &tasks);
 /// Makes `graph` fit new costs of the same shape by rewriting its classes only: durations, lags, flows, bytes, memory. False where the
 /// shape differs (then build anew): whatever shape() of a contributor names.
 [[nodiscard]] bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more = {});
+
+/// One of the cache with the numbers of `costs`, or else a new one.
+[[nodiscard]] Expected<TaskGraph> pipelineGraph(const IterationCosts &costs, GraphCache &cache);
 
 /// Where devices chose their order while they ran (OrderRule::WorkConserving), writes into the programs the order that they took, so
 /// that memory and recomputation are counted as they happened.

@@ -3,7 +3,7 @@
 // What the graph builder needs to know of states that lie off the GPU: the optimizer step cut into the tasks of its copies,
 // processors and drives, and what moves layer by layer beside the operations. Their tasks have rows of their own, begin with
 // the operation that they belong to, and nothing waits for them: what they cost is in that operation's time already.
-// Plain values; core/cost/state_rows and core/ladder/step_rows make them.
+// Plain values; core/assembly/state_rows and core/assembly/step_rows make them.
 
 #include "core/timeline/timeline.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/fit.h"
 
+#include "core/assembly/task_count.h"
+#include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/cost/task_count.h"
 #include "core/ladder/climb_internal.h"
 #include "core/placement/resolve.h"
 #include "core/plan/plan_diff.h"
-#include "core/report/number_text.h"
 
 #include <algorithm>
 #include <cmath>

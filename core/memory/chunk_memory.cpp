@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/chunk_memory.h"
 
-#include "core/ladder/recompute.h"
+#include "core/placement/recompute.h"
 #include "core/placement/shard_exchange.h"
-#include "core/workload/weight_shapes.h"
 #include "core/schedule/traits.h"
+#include "core/workload/weight_shapes.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/in_flight_room.h"
 
-#include "core/memory/stage_states.h"
 #include "core/schedule/traits.h"
+#include "core/states/stage_states.h"
 
 #include <algorithm>
 #include <limits>

@@ -2,8 +2,8 @@
 #include "core/memory/off_gpu.h"
 
 #include "core/hardware/host_spec.h"
-#include "core/memory/stage_states.h"
 #include "core/placement/stage_source.h"
+#include "core/states/stage_states.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 // off the GPU". Pure functions.
 
 #include "core/cluster/drives.h"
-#include "core/evaluate/evaluation.h"
+#include "core/memory/stage_bytes.h"
 #include "core/placement/resolve.h"
 
 #include <vector>

@@ -5,7 +5,7 @@
 // a timeline or over an order of work adds them up. Equations in docs/model.md, "Memory" and "Activation offload".
 
 #include "core/memory/chunk_memory.h"
-#include "core/offload/stage_offload.h"
+#include "core/memory/stage_offload.h"
 #include "core/schedule/kept_whole.h"
 #include "core/timeline/work.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/stage_memory.h"
 
-#include "core/memory/stage_states.h"
+#include "core/states/stage_states.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -53,7 +53,7 @@ void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
 
 } // namespace
 
-StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks, bool isNamed)
+StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks, bool isNamed)
 {
     StageMemory m;
     m.stage = ranks.stage;
@@ -79,97 +79,6 @@ StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveB
     parts.add(m.device, "communication buffers", communicators(workload) * workload.stack.communicatorBytes);
     std::stable_sort(m.parts.begin(), m.parts.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
     return m;
-}
-
-LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves)
-{
-    LiveMemory result;
-    const std::vector<PipelineCosts> &classes = costs.iteration.classes;
-    result.leaves = !costs.offload.empty();
-    if (result.leaves && !timeline)
-        return result;
-    for (std::size_t c = 0; c < classes.size() && !classes[c].memory.empty(); ++c) {
-        const PipelineCosts &pipelines = classes[c];
-        if (c > 0 && !result.leaves && pipelines.program == classes.front().program) {
-            result.of.push_back(result.of.front());
-            continue;
-        }
-        // Opportunistic forwards are counted in the order in which they hold most.
-        const bool fromSpans = timeline && (result.leaves || pipelines.program.rule != OrderRule::OpportunisticForward);
-        auto &stages = result.of.emplace_back();
-        for (std::size_t stage = 0; stage < pipelines.memory.size(); ++stage) {
-            const bool isCurve = wantsCurves && timeline && c == 0;
-            LiveOverTime curve;
-            if (isCurve)
-                curve = liveOverTime(*timeline, 0, int(stage), result.leaves, true);
-            if (fromSpans && isCurve) {
-                stages.push_back(curve.withoutCurves());
-            } else {
-                stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), result.leaves, false)
-                                           : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));
-            }
-            if (isCurve)
-                result.curves.push_back(std::move(curve));
-        }
-    }
-    return result;
-}
-
-std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline)
-{
-    std::vector<StageMemory> stages;
-    for (int stage = 0; stage < workload.degrees.pipeline && workload.source.hasMemory; ++stage) {
-        const auto at = std::size_t(stage);
-        std::optional<StageMemory> fullest;
-        double mostAway = 0;
-        for (const std::vector<LiveOverTime> &ofClass : live.of)
-            mostAway = std::max(mostAway, ofClass[at].mostAway);
-        for (const RankSet &ranks : unlikeSets(workload, stage)) {
-            std::size_t most = 0;  // of the classes that have such ranks there, the one that holds most
-            bool isFirst = true;
-            for (std::size_t c = 0; c < live.of.size(); ++c)
-                if (areAlike(workload, ranks.at, workload.layout.classes[c].locations[at]) && (std::exchange(isFirst, false) || live.of[c][at].peak > live.of[most][at].peak))
-                    most = c;
-            const PipelineCosts &pipelines = costs.iteration.classes[most];
-            const OpMemory &memoryOfOps = *pipelines.memory[at];
-            LiveBytes parts;
-            if (!live.of.empty())
-                parts = live.of[most][at].isFromSpans ? fullestMoment(live.of[most][at], *timeline, int(most), stage, memoryOfOps)
-                                                      : fullestMoment(live.of[most][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
-            StageMemory memory = memoryOf(workload, ranks, parts, memoryOfOps.chunks(), true);
-            if (!fullest && !live.curves.empty()) {   // the first set is the first class's
-                double peak = live.curves[at].peak;
-                for (std::size_t c = 1; c < live.of.size(); ++c)
-                    if (areAlike(workload, ranks.at, workload.layout.classes[c].locations[at]))
-                        peak = std::max(peak, live.of[c][at].peak);
-                live.base.push_back(memory.device - wholeBytes(peak));
-            }
-            const auto fill = [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); };
-            if (!fullest || fill(memory) > fill(*fullest))
-                fullest = std::move(memory);
-        }
-        fullest->activationsAway = wholeBytes(mostAway);
-        fullest->offloaded += fullest->activationsAway;   // beside states that lie elsewhere
-        stages.push_back(std::move(*fullest));
-    }
-    return stages;
-}
-
-MemoryCurves memoryCurves(LiveMemory live, const Timeline &timeline)
-{
-    MemoryCurves curves;
-    for (std::size_t stage = 0; stage < live.base.size(); ++stage) {
-        LiveOverTime &curve = live.curves[stage];
-        if (!live.leaves)
-            curve.gpu.push_back({timeline.duration, curve.gpu.back().bytes});
-        for (auto *steps : {&curve.gpu, &curve.whole})
-            for (MemoryStep &step : *steps)
-                step.bytes += live.base[stage];
-        curves.with.push_back(std::move(curve.gpu));
-        if (live.leaves)
-            curves.kept.push_back(std::move(curve.whole));
-    }
-    return curves;
 }
 
 } // namespace trainyard

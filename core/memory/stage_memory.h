@@ -1,35 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What fills one GPU of each stage: model states, activations of the micro-batches in flight, logits, buffers, and what
+// What fills one GPU of a stage: model states, activations of the micro-batches in flight, logits, buffers, and what
 // allocator and driver add. Equations and sources in docs/model.md, "Memory".
 
-#include "core/cost/iteration_costs.h"
-#include "core/evaluate/evaluation.h"
-#include "core/memory/live_memory.h"
+#include "core/memory/op_memory.h"
+#include "core/memory/stage_bytes.h"
 #include "core/placement/ranks.h"
 
 namespace trainyard {
 
-/// What the micro-batches of each class of pipelines hold on a GPU of each stage.
-struct LiveMemory {
-    std::vector<std::vector<LiveOverTime>> of;   // [class][stage]; empty for a profile, which has no parameters
-    std::vector<LiveOverTime> curves;            // [stage] of the first class, with curves; empty where nobody asked
-    std::vector<std::int64_t> base;              // [stage] of its ranks: what lies there beside what `curves` count; stageMemory() says it
-    bool leaves = false;                         // activations do
-};
-/// Where activations leave only the timeline knows what is away when; else an order of work can tell. `timeline`: nullptr where
-/// nothing has run.
-[[nodiscard]] LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCurves);
-
-/// Of ranks that hold that much of micro-batches. `isNamed`: with the names of its parts, which take most of the time.
-[[nodiscard]] StageMemory memoryOf(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks, bool isNamed);
-
-/// Memory of every stage, as the fullest set of its ranks has it. Empty for a profile.
-[[nodiscard]] std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline);
-
-/// Memory of each stage of the first class over the iteration, with what leaves and as if it stayed. The highest point is the stage's
-/// device bytes where that class is the fullest of the fullest set.
-struct MemoryCurves { std::vector<std::vector<MemoryStep>> with, kept; };
-[[nodiscard]] MemoryCurves memoryCurves(LiveMemory live, const Timeline &timeline);
+/// Of such ranks, at the moment when their micro-batches hold `live`. `isNamed`: with the names of its parts, which take most of the time.
+[[nodiscard]] StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks, bool isNamed = true);
 
 } // namespace trainyard

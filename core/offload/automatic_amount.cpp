@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/offload/automatic_amount.h"
 
-#include "core/ladder/recompute.h"
 #include "core/memory/live_memory.h"
 #include "core/offload/segments.h"
+#include "core/placement/recompute.h"
 #include "core/timeline/simulator.h"
 
 #include <algorithm>

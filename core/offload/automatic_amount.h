@@ -3,12 +3,13 @@
 // How many modules of a stage leave where the plan says auto: of all amounts and look-aheads with which no operation of the
 // stage ends later than where everything stays (rehearsal.h), the one with the lowest peak.
 
-#include "core/cost/iteration_costs.h"
+#include "core/cost/stage_costs.h"
 #include "core/offload/modules.h"
 #include "core/offload/rehearsal.h"
 
 #include <cstddef>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace trainyard {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/offload/layer_policy.h"
 
-#include "core/ladder/activation_policies.h"
 #include "core/memory/chunk_memory.h"
 #include "core/memory/in_flight_room.h"
+#include "core/offload/activation_policies.h"
 #include "core/offload/settings.h"
 #include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"

@@ -4,10 +4,10 @@
 // what stays, with the room that the stage's micro-batches in flight share. Equations in docs/model.md, "Policies of
 // activations"; pure functions.
 
-#include "core/offload/modules.h"
-#include "core/offload/stage_offload.h"
-#include "core/schedule/program.h"
 #include "core/iteration/offload_times.h"
+#include "core/memory/stage_offload.h"
+#include "core/offload/modules.h"
+#include "core/schedule/program.h"
 
 #include <string>
 #include <vector>

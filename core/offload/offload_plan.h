@@ -3,8 +3,8 @@
 // Activation offloading of an iteration: cuts the operations of each stage into modules, decides how many of them leave the
 // GPU, and says what that means for times (IterationCosts) and bytes (StageOffload). docs/model.md, "Activation offload".
 
-#include "core/cost/iteration_costs.h"
 #include "core/cost/stage_coster.h"
+#include "core/cost/stage_costs.h"
 
 #include <stop_token>
 

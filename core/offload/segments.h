@@ -3,9 +3,9 @@
 // Cuts the operations of a virtual stage into segments: what leaves or is computed again one module at a time, all between
 // in one piece. Times as shares of the operation's, bytes as of the modules. Pure functions.
 
-#include "core/offload/modules.h"
-#include "core/offload/stage_offload.h"
 #include "core/iteration/pipeline_graph.h"
+#include "core/memory/stage_offload.h"
+#include "core/offload/modules.h"
 
 namespace trainyard {
 

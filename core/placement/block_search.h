@@ -4,7 +4,7 @@
 // branch and bound. Every candidate carries a lower bound on its iteration that no schedule and no sharing of a link can
 // undercut, so that whoever simulates candidates in the order of their bounds may stop at the first one whose bound is not
 // below what it has: the best is then found, though most are never simulated. Pure functions of plain numbers, which
-// cost/placements.h takes from a workload.
+// layouts/placements.h takes from a workload.
 
 #include "core/placement/layout.h"
 

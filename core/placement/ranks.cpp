@@ -172,6 +172,11 @@ int pipelinesPerNode(const Workload &workload, StageLocation location)
     return std::max(1, int(groupsPerNode(workload, location)) / workload.degrees.context);
 }
 
+bool trainsLocally(const Workload &workload)
+{
+    return workload.plan->wan.localSgd != LocalSgd::None && workload.layout.mode == PlacementMode::DataAcross;
+}
+
 int communicators(const Workload &workload)
 {
     const Degrees &p = workload.degrees;

@@ -59,6 +59,9 @@ struct ReplicaSite {
 /// Pipelines whose stages of this location share a node, and with it its node pairs.
 [[nodiscard]] int pipelinesPerNode(const Workload &workload, StageLocation location);
 
+/// Whether a datacenter's replicas train alone for some steps: local SGD, and whole pipelines in different datacenters.
+[[nodiscard]] bool trainsLocally(const Workload &workload);
+
 /// NCCL communicators that a GPU takes part in.
 [[nodiscard]] int communicators(const Workload &workload);
 

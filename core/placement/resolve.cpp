@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/resolve.h"
 
+#include "core/placement/resolve_model.h"
 #include "core/plan/validate.h"
 #include "core/schedule/traits.h"
 #include "core/workload/model_math.h"
-#include "core/workload/resolve_model.h"
 
 #include <algorithm>
 #include <cstdio>

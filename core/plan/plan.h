@@ -7,6 +7,7 @@
 #include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
 #include "core/workload/model_spec.h"
+#include "core/workload/recompute_kind.h"
 
 #include <algorithm>
 #include <array>
@@ -149,7 +150,6 @@ struct Placement {
     bool operator==(const Placement &) const = default;
 };
 
-enum class Recompute : std::uint8_t { None, Selective, Full };
 enum class ActivationOffload : std::uint8_t { None, Host, Ssd };
 /// How offloaded activations are chosen: whole tensors as long as their transfers hide (SSDTrain), a share of the tokens of
 /// each layer with the rest computed again (MEMO), layer by layer whichever of swapping and recomputing is shorter where they

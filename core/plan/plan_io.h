@@ -26,8 +26,7 @@ inline constexpr const char *kPlanFile = "a readable plan file, *.trainyard.json
 /// JSON, else as a string. Errors: UnknownKey with the nearest known key; BadValue.
 [[nodiscard]] ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::string_view value);
 
-/// JSON Schema (draft-07) of "plan" or "metrics".
+/// JSON Schema (draft-07).
 [[nodiscard]] std::string planSchema();
-[[nodiscard]] std::string metricsSchema();
 
 } // namespace trainyard

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prefill/bubble_fill.h"
 
+#include "core/placement/resolve_model.h"
 #include "core/prefill/fill_metrics_internal.h"
 #include "core/prefill/trace_file.h"
-#include "core/workload/resolve_model.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -96,24 +96,23 @@ ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan,
     return service;
 }
 
-void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop)
+std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &workload, const std::vector<StageMemory> &memory, const BubbleService &service,
+                                         const std::stop_token &stop)
 {
     if (timeline.duration <= 0)
-        return;
-    const ServingSetup setup = servingSetup(workload, timeline, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), service);
+        return {};
+    const ServingSetup setup = servingSetup(workload, timeline, memory, service);
     const AdmittedRequests admission = admitRequests(setup.plan, setup.sized, stop);
     if (stop.stop_requested())
-        return;
-    BubbleFillMetrics filled = fillMetrics(workload, setup, admission);
-    filled.trainingDelay = toSeconds(trainingDelay(timeline, setup, admission)).value;
-    if (metrics.gpuUtilization)
-        metrics.gpuUtilizationWithFill = *metrics.gpuUtilization + prefillGpuSeconds(setup, admission) / (metrics.gpusUsed * toSeconds(timeline.duration).value);
-    metrics.bubbleFill = filled;
+        return {};
+    FilledBubbles filled{fillMetrics(workload, setup, admission), prefillGpuSeconds(setup, admission)};
+    filled.metrics.trainingDelay = toSeconds(trainingDelay(timeline, setup, admission)).value;
     const std::vector<Spans> spans = firstGpuSpans(setup, admission);
     for (std::size_t s = 0; s < spans.size(); ++s) {
         if (!spans[s].empty())
             appendTrack(timeline, setup.free.locations[s], spans[s]);
     }
+    return filled;
 }
 
 } // namespace trainyard

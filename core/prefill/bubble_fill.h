@@ -4,11 +4,15 @@
 // Training is never touched: its spans are read, prefill gets tracks of its own. Pure but for reading a trace file.
 
 #include "core/catalogue/catalogue.h"
-#include "core/evaluate/evaluation.h"
+#include "core/memory/stage_bytes.h"
 #include "core/placement/resolve.h"
 #include "core/prefill/arrivals.h"
+#include "core/prefill/fill_metrics.h"
+#include "core/timeline/timeline.h"
 
+#include <optional>
 #include <stop_token>
+#include <vector>
 
 namespace trainyard {
 
@@ -22,11 +26,14 @@ struct BubbleService {
 /// that cannot be read.
 [[nodiscard]] ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan, const Catalogue &catalogue);
 
-/// Locations the requests of one iteration, fills metrics.bubbleFill and gpuUtilizationWithFill, and appends a prefill track for
-/// each location that serves. Needs the time and the memory metrics. Leaves all empty where `stop` is triggered.
-void fillBubbles(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop = {});
+struct FilledBubbles {
+    BubbleFillMetrics metrics;
+    double gpuSeconds = 0;         // of prefill in one iteration
+};
 
-/// Why bubbles stay empty that the plan asks to fill, with what would help, and which of its keys have no effect.
-[[nodiscard]] std::vector<Problem> bubbleFillProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue);
+/// Places the requests of one iteration and appends a prefill track for each location that serves. `memory`: what training takes on
+/// each stage; empty where that is not counted. Nothing where `stop` is triggered, or no time passes.
+[[nodiscard]] std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &workload, const std::vector<StageMemory> &memory,
+                                                       const BubbleService &service, const std::stop_token &stop = {});
 
 } // namespace trainyard

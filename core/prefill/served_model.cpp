@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prefill/served_model.h"
 
-#include "core/cost/grouped_gemm.h"
+#include "core/cost/kernels/grouped_gemm.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 // From a training plan and its timeline to what the controller decides on: groups of GPUs with their windows and room, and
 // what each prompt length costs on them. Internal to core/prefill.
 
-#include "core/evaluate/evaluation.h"
 #include "core/placement/resolve.h"
 #include "core/prefill/bubble_fill.h"
 #include "core/prefill/controller.h"

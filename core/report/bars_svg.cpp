@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/bars_svg.h"
 
+#include "core/base/number_text.h"
 #include "core/report/markup.h"
 #include "core/report/metric_rows.h"
-#include "core/report/number_text.h"
 
 #include <algorithm>
 #include <array>

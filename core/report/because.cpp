@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/because.h"
 
-#include "core/evaluate/breakdown_entries.h"
-#include "core/report/number_text.h"
+#include "core/base/number_text.h"
+#include "core/evaluate/metrics/breakdown_entries.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/comparison.h"
 
+#include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/plan/plan_diff.h"
 #include "core/report/json_internal.h"
 #include "core/report/metric_rows.h"
-#include "core/report/number_text.h"
 #include "core/report/text_table.h"
 
 #include <charconv>

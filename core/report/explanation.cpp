@@ -2,9 +2,9 @@
 #include "core/report/explanation.h"
 
 #include "core/advice/alternatives.h"
-#include "core/evaluate/breakdown_entries.h"
+#include "core/base/number_text.h"
+#include "core/evaluate/metrics/breakdown_entries.h"
 #include "core/report/json_internal.h"
-#include "core/report/number_text.h"
 #include "core/report/selection_json_internal.h"
 #include "core/report/selection_table.h"
 #include "core/report/text_table.h"

@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// The iteration with one part bettered (evaluate/alternatives.h), as someone evaluated it.
+/// The iteration with one part bettered (advice/alternatives.h), as someone evaluated it.
 struct PartEffect {
     std::string id, label;         // "link:oregon-iowa:pair", "+1 Gbps per node pair, Oregon–Iowa"
     double iterationTime = 0;      // seconds

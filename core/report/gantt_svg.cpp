@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/gantt_svg.h"
 
+#include "core/base/number_text.h"
 #include "core/report/markup.h"
-#include "core/report/number_text.h"
 #include "core/report/track_names.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/markdown_report.h"
 
+#include "core/base/number_text.h"
 #include "core/plan/plan_diff.h"
 #include "core/report/markup.h"
 #include "core/report/metric_rows.h"
-#include "core/report/number_text.h"
 
 namespace trainyard {
 

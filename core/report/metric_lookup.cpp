@@ -4,6 +4,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
 #include "core/report/json_internal.h"
+#include "core/report/metrics_json.h"
 
 #include <algorithm>
 #include <charconv>

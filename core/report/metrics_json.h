@@ -11,5 +11,7 @@ namespace trainyard {
 
 /// Two-space indented, ending in a newline.
 [[nodiscard]] std::string metricsJson(const Evaluation &evaluation);
+/// JSON Schema (draft-07) of it.
+[[nodiscard]] std::string metricsSchema();
 
 } // namespace trainyard

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/report_parts.h"
 
+#include "core/base/number_text.h"
 #include "core/base/words.h"
 #include "core/report/bars_svg.h"
 #include "core/report/gantt_svg.h"
 #include "core/report/html_tables_internal.h"
 #include "core/report/markup.h"
 #include "core/report/metric_rows.h"
-#include "core/report/number_text.h"
 
 #include <map>
 

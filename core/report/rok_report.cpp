@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/rok_report.h"
 
+#include "core/base/number_text.h"
 #include "core/report/json_internal.h"
-#include "core/report/number_text.h"
 #include "core/report/text_table.h"
 
 namespace trainyard {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/selection_table.h"
 
+#include "core/base/number_text.h"
 #include "core/base/words.h"
 #include "core/report/json_internal.h"
-#include "core/report/number_text.h"
 #include "core/report/selection_json_internal.h"
 #include "core/report/text_table.h"
 

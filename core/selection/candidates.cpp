@@ -2,7 +2,7 @@
 // Every data-parallel degree with every placement of its stages, by the search that also places a plan.
 #include "core/base/words.h"
 #include "core/cluster/wan.h"
-#include "core/cost/search_times.h"
+#include "core/layouts/search_times.h"
 #include "core/selection/candidates_internal.h"
 
 #include <algorithm>

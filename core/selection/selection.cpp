@@ -2,10 +2,10 @@
 #include "core/selection/selection.h"
 
 #include "core/cluster/wan.h"
-#include "core/cost/cells.h"
-#include "core/cost/placements.h"
-#include "core/cost/wan_codec.h"
+#include "core/cost/wan/wan_codec.h"
 #include "core/evaluate/estimate.h"
+#include "core/layouts/cells.h"
+#include "core/layouts/placements.h"
 #include "core/placement/stage_source.h"
 #include "core/selection/candidates_internal.h"
 

@@ -112,9 +112,11 @@ void walkRows(const Timeline &timeline, MemoryRows &rows, LiveOverTime &result)
     rows.each([&](std::uint32_t span, bool ends) {
         const MemoryChange &change = rows.effectOf(span).memory;
         ends ? sum.end(change) : sum.start(change);
-        if (ends)
+        if (ends && timeline.classOf(span).bytes != 0)
             addMove(result.use, timeline, span);
         if constexpr (keepsCurves) {
+            if (change.running == 0 && (ends ? change.atEnd : change.atStart) == PoolBytes{})
+                return true;       // every second one of a move
             const Nanoseconds time = ends ? end[span] : start[span];
             gpu->add(time, sum.gpu());
             whole->add(time, sum.whole());

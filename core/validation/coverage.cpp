@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/coverage.h"
 
-#include "core/evaluate/confidence.h"
+#include "core/evaluate/metrics/confidence.h"
 #include "core/validation/held_out.h"
 
 #include <algorithm>

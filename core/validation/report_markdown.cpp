@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/number_text.h"
 #include "core/report/markup.h"
-#include "core/report/number_text.h"
 #include "core/validation/validation_report.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/report/number_text.h"
+#include "core/base/number_text.h"
 #include "core/report/text_table.h"
 #include "core/validation/validation_report.h"
 

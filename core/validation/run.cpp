@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/run.h"
 
-#include "core/evaluate/confidence.h"
+#include "core/evaluate/metrics/confidence.h"
 #include "core/evaluate/run.h"
 #include "core/report/metric_lookup.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/validation_report.h"
 
+#include "core/base/number_text.h"
 #include "core/base/words.h"
 #include "core/report/comparison.h"
-#include "core/report/number_text.h"
 
 #include <cmath>
 

@@ -3,10 +3,10 @@
 // Counting: parameters, FLOPs and activation bytes of a model, layer by layer. Formulas and sources in docs/model.md;
 // symbols: s sequence, b micro-batch, h hidden, a heads, g key-value heads, d head dim, f FFN width, t tensor parallel.
 
-#include "core/base/error.h"
+#include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
-#include "core/plan/plan.h"
 #include "core/workload/model_spec.h"
+#include "core/workload/recompute_kind.h"
 
 namespace trainyard {
 
@@ -62,8 +62,5 @@ struct LayerActivations {
 [[nodiscard]] LayerActivations layerActivations(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
 /// LayerActivations::kept alone.
 [[nodiscard]] double layerActivationBytes(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
-
-/// Reads a Hugging Face config.json. Errors name the file and the key; unknown model types use the generic keys.
-[[nodiscard]] Expected<ModelSpec> readHuggingFaceConfig(const std::string &path);
 
 } // namespace trainyard

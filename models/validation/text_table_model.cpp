@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/validation/text_table_model.h"
 
-#include "core/report/number_text.h"
+#include "core/base/number_text.h"
 
 #include <utility>
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The way from a plan to its numbers on real plans: a whole evaluation, the closed form, and what a step of a drag costs.
-#include "core/cluster/edits.h"
-#include "core/cost/placements.h"
 #include "core/advice/alternatives.h"
-#include "core/evaluate/estimate.h"
 #include "core/advice/evaluate.h"
+#include "core/advice/run_pool.h"
+#include "core/cluster/edits.h"
+#include "core/evaluate/estimate.h"
+#include "core/layouts/placements.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"
 #include "core/selection/selection.h"
 
 #include <benchmark/benchmark.h>
+
+#include <latch>
 
 #include <cstdlib>
 
@@ -137,6 +140,27 @@ void estimateGpt3On1024WithPlacementAndMemory(benchmark::State &state)
         benchmark::DoNotOptimize(placedEstimate(*workload));
 }
 BENCHMARK(estimateGpt3On1024WithPlacementAndMemory)->Unit(benchmark::kMicrosecond);
+
+/// What every switch would do, as the window asks once edits have rested: by all searchers of a pool.
+void effectsOfEveryStrategy(benchmark::State &state)
+{
+    const PlanPtr plan = threeRegions(int(state.range(0)));
+    std::vector<Alternative> alternatives = strategyAlternatives(*plan, builtinCatalogue());
+    std::erase_if(alternatives, [](const Alternative &a) { return a.isCurrent || !a.plan; });
+    RunPool pool;
+    for (auto _ : state) {
+        std::latch done(1);
+        pool.threads().submit(WorkPool::Rank::Search, [&] {
+            pool.threads().each(alternatives.size(), [&](std::size_t i) {
+                benchmark::DoNotOptimize(run(alternatives[i].plan, Depth::Score, {.catalogue = builtinCatalogue(), .workspace = pool.workspace()}));
+            });
+            done.count_down();
+        });
+        done.wait();
+    }
+    state.counters["strategies"] = double(alternatives.size());
+}
+BENCHMARK(effectsOfEveryStrategy)->ArgName("gpus")->Arg(1152)->Arg(16416)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 /// Every set of datacenters and number of replicas screened, those that matter simulated.
 void selectDatacentersOfThreeRegions(benchmark::State &state)

@@ -3,12 +3,12 @@
 // them (docs/validation.md, confidence.json) is what the program finds. After a change that moves predictions on
 // purpose: scripts/validation, and read the difference.
 
-#include "core/evaluate/confidence.h"
-#include "tools/fits/confidence_fit.h"
+#include "core/evaluate/metrics/confidence.h"
 #include "core/validation/embedded_files.h"
 #include "core/validation/held_out.h"
-#include "tools/fits/reached.h"
 #include "core/validation/validation_report.h"
+#include "tools/fits/confidence_fit.h"
+#include "tools/fits/reached.h"
 
 #include <QFile>
 #include <QRegularExpression>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Dense products: one curve a GPU and format. The tables of narrower formats time the cast of the 16-bit left operand with
 // the product; its floor and rate are fitted apart, the floor of the product itself being that of the 16-bit kernels.
-#include "core/cost/gemm.h"
+#include "core/cost/kernels/gemm.h"
 #include "tools/fit_kernels/fitting.h"
 
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tools/fits/reached.h"
 
-#include "core/report/number_text.h"
+#include "core/base/number_text.h"
 #include "core/validation/row_reader_internal.h"
 
 #include <algorithm>

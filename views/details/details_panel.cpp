@@ -4,12 +4,12 @@
 #include "core/timeline/analysis.h"
 #include "models/text/format.h"
 #include "models/validation/text_table_model.h"
+#include "views/panels/evidence_table.h"
 #include "views/panels/fact_table.h"
-#include "views/panels/panel_parts.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 #include "views/timeline/same_span.h"
 #include "views/timeline/span_text.h"
-#include "views/validation/evidence_table.h"
 
 #include <QHBoxLayout>
 #include <QToolButton>

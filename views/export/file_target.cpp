@@ -2,8 +2,8 @@
 #include "views/export/file_target.h"
 
 #include "core/base/output_file.h"
-#include "views/window/message_bar.h"
-#include "views/window/prompts.h"
+#include "views/parts/message_bar.h"
+#include "views/parts/prompts.h"
 
 #include <QDesktopServices>
 #include <QDir>

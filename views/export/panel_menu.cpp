@@ -2,7 +2,7 @@
 #include "views/export/panel_menu.h"
 
 #include "views/export/panel_picture.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 
 #include <QAbstractButton>
 #include <QApplication>

@@ -4,7 +4,7 @@
 #include "models/text/format.h"
 #include "views/panels/datacenter_row.h"
 #include "views/panels/hover_button.h"
-#include "views/panels/panel_parts.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
 #include <QComboBox>

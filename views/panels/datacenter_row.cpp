@@ -4,7 +4,7 @@
 #include "models/text/format.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/hover_button.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
 #include <QGridLayout>

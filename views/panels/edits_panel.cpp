@@ -4,10 +4,10 @@
 #include "models/edit_history.h"
 #include "models/text/format.h"
 #include "models/validation/text_table_model.h"
-#include "views/panels/panel_parts.h"
-#include "views/panels/text_line.h"
+#include "views/panels/evidence_table.h"
+#include "views/parts/panel_parts.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
-#include "views/validation/evidence_table.h"
 
 #include <QVBoxLayout>
 

@@ -4,7 +4,7 @@
 // what is better and no worse, red what is worse and no better, or leads from fitting to not fitting. Pure functions.
 
 #include "models/effects.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 
 namespace trainyard {
 

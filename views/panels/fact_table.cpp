@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/fact_table.h"
 
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
 #include <QHBoxLayout>

@@ -2,7 +2,7 @@
 #include "views/panels/file_row.h"
 
 #include "views/panels/strategy_entries.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
 #include <QFileDialog>

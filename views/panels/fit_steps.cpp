@@ -3,7 +3,7 @@
 
 #include "models/text/format.h"
 #include "views/panels/hover_button.h"
-#include "views/panels/panel_parts.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
 #include <QVBoxLayout>

@@ -5,8 +5,8 @@
 #include "views/panels/fact_table.h"
 #include "views/panels/fit_steps.h"
 #include "views/panels/memory_parts.h"
-#include "views/panels/panel_parts.h"
 #include "views/panels/part_row.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
 #include <QComboBox>

@@ -3,7 +3,7 @@
 // One number: what it is, its value, its difference to the baseline. A click or the space key copies the value.
 // The difference stands beside the name, where it has room whatever the value is and never moves. GUI thread.
 
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 
 #include <QAbstractButton>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/number_row.h"
 
-#include "views/panels/text_line.h"
 #include "views/panels/undo_keys.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
 #include <QDoubleSpinBox>

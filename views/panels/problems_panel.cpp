@@ -4,8 +4,8 @@
 #include "models/text/format.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/hover_button.h"
-#include "views/panels/panel_parts.h"
 #include "views/panels/severity_mark.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
 #include <QHBoxLayout>

@@ -7,9 +7,9 @@
 #include "views/panels/fill_text.h"
 #include "views/panels/number_row.h"
 #include "views/panels/offload_text.h"
-#include "views/panels/panel_parts.h"
 #include "views/panels/scroll_anchor.h"
 #include "views/panels/strategy_row.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
 #include <QFileInfo>

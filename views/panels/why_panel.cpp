@@ -5,8 +5,8 @@
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/critical_path_text.h"
 #include "views/panels/effect_text.h"
-#include "views/panels/panel_parts.h"
 #include "views/panels/part_row.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
 #include <QKeyEvent>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where each second of the iteration goes, what the critical path is, and what a better part would buy. GUI thread.
 
-#include "core/evaluate/breakdown_entries.h"
+#include "core/evaluate/metrics/breakdown_entries.h"
 #include "models/effects.h"
 
 #include <QWidget>

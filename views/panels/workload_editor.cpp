@@ -6,7 +6,7 @@
 #include "core/plan/plan_io.h"
 #include "core/workload/model_math.h"
 #include "models/text/format.h"
-#include "views/panels/panel_parts.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
 #include <QComboBox>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/plots/curve_data.h"
 
-#include "core/evaluate/gpu_use.h"
+#include "core/evaluate/metrics/gpu_use.h"
 #include "core/timeline/analysis.h"
 #include "core/timeline/cell_members.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/plots/curves_panel.h"
 
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/plots/curve_data.h"
 #include "views/plots/legend_strip.h"
 #include "views/plots/memory_plot.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/start/link_rows.h"
 
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/start/start_fields.h"
 
 #include <QDoubleSpinBox>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/start/new_plan_layout.h"
 
-#include "views/panels/panel_parts.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
 #include <QCoreApplication>

@@ -5,7 +5,7 @@
 #include "models/dropped_file.h"
 #include "models/plan_store.h"
 #include "models/text/new_plan_text.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/start/choice_field.h"
 #include "views/start/link_rows.h"
 #include "views/start/new_plan_layout.h"

@@ -2,7 +2,7 @@
 #include "views/start/site_row.h"
 
 #include "models/text/format.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/start/choice_field.h"
 #include "views/start/start_fields.h"
 

@@ -2,9 +2,9 @@
 #include "views/validation/rows_panel.h"
 
 #include "models/text/format.h"
-#include "views/panels/text_line.h"
+#include "views/panels/evidence_table.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
-#include "views/validation/evidence_table.h"
 
 #include <QAction>
 #include <QComboBox>

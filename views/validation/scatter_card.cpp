@@ -2,7 +2,7 @@
 #include "views/validation/scatter_card.h"
 
 #include "models/text/format.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 #include "views/validation/scatter_plot.h"
 #include "views/validation/source_legend.h"

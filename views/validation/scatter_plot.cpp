@@ -3,11 +3,11 @@
 
 #include "models/text/format.h"
 #include "models/validation/result_model.h"
+#include "views/panels/source_mark.h"
 #include "views/plots/plot_style.h"
 #include "views/plots/qcustomplot_gateway.h"
 #include "views/theme/theme.h"
 #include "views/validation/log_ticker.h"
-#include "views/validation/source_mark.h"
 
 #include <QContextMenuEvent>
 #include <QMenu>

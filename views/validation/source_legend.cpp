@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/validation/source_legend.h"
 
-#include "views/panels/panel_parts.h"
+#include "views/panels/source_mark.h"
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
-#include "views/validation/source_mark.h"
 
 #include <QAbstractButton>
 #include <QPainter>

@@ -2,9 +2,9 @@
 #include "views/validation/validation_header.h"
 
 #include "models/validation/text_table_model.h"
-#include "views/panels/text_line.h"
+#include "views/panels/evidence_table.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
-#include "views/validation/evidence_table.h"
 
 #include <QFileInfo>
 #include <QHBoxLayout>

@@ -3,14 +3,14 @@
 
 #include "models/validation/summary_model.h"
 #include "models/validation/text_table_model.h"
+#include "views/panels/card.h"
+#include "views/panels/evidence_table.h"
 #include "views/theme/theme.h"
-#include "views/validation/evidence_table.h"
 #include "views/validation/rows_panel.h"
 #include "views/validation/scatter_card.h"
 #include "views/validation/scatter_plot.h"
 #include "views/validation/source_legend.h"
 #include "views/validation/validation_header.h"
-#include "views/window/card.h"
 
 #include <QLineEdit>
 #include <QPushButton>

@@ -4,8 +4,8 @@
 #include "models/config_model.h"
 #include "models/dropped_file.h"
 #include "models/sample_plans.h"
-#include "views/window/message_bar.h"
-#include "views/window/prompts.h"
+#include "views/parts/message_bar.h"
+#include "views/parts/prompts.h"
 
 #include <QApplication>
 #include <QDir>

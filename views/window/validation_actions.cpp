@@ -2,13 +2,13 @@
 #include "views/window/validation_actions.h"
 
 #include "core/base/output_file.h"
+#include "views/parts/message_bar.h"
+#include "views/parts/prompts.h"
 #include "views/plots/plot_style.h"
 #include "views/validation/scatter_card.h"
 #include "views/validation/scatter_plot.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
-#include "views/window/message_bar.h"
-#include "views/window/prompts.h"
 
 #include <QDir>
 #include <QFileInfo>

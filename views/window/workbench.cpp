@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/workbench.h"
 
-#include "core/evaluate/confidence.h"
+#include "core/evaluate/metrics/confidence.h"
 #include "models/edit_history.h"
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
 #include "views/details/details_panel.h"
 #include "views/export/panel_menu.h"
+#include "views/panels/card.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/memory_details.h"
@@ -21,7 +22,6 @@
 #include "views/theme/theme.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/timeline_view.h"
-#include "views/window/card.h"
 #include "views/window/status_line.h"
 
 #include <QDataStream>

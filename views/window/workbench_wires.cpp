@@ -8,6 +8,7 @@
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
 #include "views/details/details_panel.h"
+#include "views/panels/card.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/memory_details.h"
@@ -20,7 +21,6 @@
 #include "views/plots/rok_plot.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/timeline_view.h"
-#include "views/window/card.h"
 #include "views/window/status_line.h"
 
 #include <QApplication>

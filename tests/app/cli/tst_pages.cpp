@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // README.md and docs/: links lead somewhere, pictures are those that scripts/pictures makes, commands run, and figures of samples
 // are what the program answers today. Where a figure differs the test prints the sentence that would be right.
-#include "core/catalogue/catalogue.h"
 #include "core/advice/evaluate.h"
+#include "core/base/number_text.h"
+#include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
-#include "core/report/number_text.h"
 
 #include <QDir>
 #include <QFile>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/parse.h"
+#include "core/placement/resolve_model.h"
 #include "core/workload/model_math.h"
-#include "core/workload/resolve_model.h"
 
 #include <QtTest>
 

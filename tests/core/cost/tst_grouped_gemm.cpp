@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
-#include "core/cost/grouped_gemm.h"
+#include "core/cost/kernels/grouped_gemm.h"
 
 #include <QtTest>
 

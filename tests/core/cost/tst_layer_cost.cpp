@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a layer, the embedding and the head cost, against the equations of docs/model.md "Layers" and trends that hold for any GPU.
-#include "core/cost/layer_cost.h"
-#include "core/cost/placements.h"
+#include "core/cost/layer/layer_cost.h"
 #include "core/cost/stage_coster.h"
+#include "core/layouts/placements.h"
 #include "tests/support/plans.h"
 
 #include <QtTest>

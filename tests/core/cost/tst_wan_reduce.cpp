@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/cost/wan_reduce.h"
+#include "core/cost/wan/wan_reduce.h"
 
-#include "core/cost/placements.h"
 #include "core/cost/stage_coster.h"
+#include "core/layouts/placements.h"
 #include "core/workload/model_math.h"
 
 #include <QTest>

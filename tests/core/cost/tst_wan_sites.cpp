@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/cost/wan_sites.h"
+#include "core/cost/wan/wan_sites.h"
 
 #include "core/placement/place.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the seconds of the breakdown are: of every sample, and of random plans of every schedule and system.
-#include "core/evaluate/breakdown_pieces.h"
 #include "core/advice/evaluate.h"
+#include "core/evaluate/metrics/breakdown_pieces.h"
 #include "core/plan/plan_io.h"
 #include "tests/core/evaluate/random_valid_plans.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The confidence label and its range, on evidence made up for each case.
 
-#include "core/evaluate/confidence.h"
 #include "core/advice/evaluate.h"
+#include "core/evaluate/metrics/confidence.h"
 
 #include <QTest>
 

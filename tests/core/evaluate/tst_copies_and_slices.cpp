@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Schedules with two copies of the model, in waves, in slices and with opportunistic forwards, from plan to metrics.
-#include "core/cost/op_split.h"
-#include "core/cost/placements.h"
-#include "core/cost/token_slices.h"
+#include "core/cost/layer/op_split.h"
+#include "core/cost/layer/token_slices.h"
 #include "core/evaluate/evaluation.h"
+#include "core/layouts/placements.h"
 #include "core/plan/plan_io.h"
 
 #include <QTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/estimate.h"
 
-#include "core/cost/cells.h"
-#include "core/cost/placements.h"
+#include "core/layouts/cells.h"
+#include "core/layouts/placements.h"
 
 #include <QtTest>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Experts are dealt over expert x expert_tensor ranks in a row, in the order tensor, context, data. Where replicas lie in
 // several datacenters such a row may cross a border: tokens would go over the WAN, which no cost here knows.
-#include "core/cost/placements.h"
 #include "core/ladder/footprint.h"
+#include "core/layouts/placements.h"
 #include "core/placement/location_book.h"
 #include "core/selection/selection.h"
 #include "tests/support/plans.h"

@@ -28,8 +28,7 @@ Plan withLongerRoundTrips(Plan plan, double milliseconds)
 std::optional<double> seconds(const Plan &plan)
 {
     EvaluationWorkspace workspace;
-    const auto result = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {},
-        { .keepTimeline = false, .offerFixes = false });
+    const auto result = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
     if (!result || !(*result)->metrics.iterationTime)
         return std::nullopt;
     return (*result)->metrics.iterationTime;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the placement is open: no simulation goes below its bound, and what gets better makes nothing slower.
-#include "core/cost/placements.h"
-#include "core/cost/search_times.h"
+#include "core/layouts/placements.h"
+#include "core/layouts/search_times.h"
 #include "core/schedule/traits.h"
 
 #include <QtTest>

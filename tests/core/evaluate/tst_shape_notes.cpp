@@ -2,8 +2,8 @@
 // What the evaluation says of shapes off the tensor cores' grid, and of sharding that a stack does not offer.
 #include "core/ladder/fit.h"
 #include "core/ladder/rungs.h"
+#include "core/placement/resolve_model.h"
 #include "core/plan/plan_io.h"
-#include "core/workload/resolve_model.h"
 #include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
 

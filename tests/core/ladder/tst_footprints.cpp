@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Searches over plans end after a number of simulated tasks, or when they are told to, and say so.
-#include "core/cost/cells.h"
-#include "core/cost/placements.h"
-#include "core/cost/task_count.h"
 #include "core/advice/fix_search.h"
+#include "core/assembly/task_count.h"
 #include "core/ladder/fit.h"
+#include "core/layouts/cells.h"
+#include "core/layouts/placements.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"
 
@@ -121,7 +121,7 @@ void TestFootprints::theStepsOfTheLadderDoNotChangeWithTheBoundWhereItIsNotMet()
 {
     Plan plan = sample("gpt3-offload-a100-40gb");
     plan.memory.activationOffload = ActivationOffload::None;
-    FixSearch search(builtinCatalogue(), true, {});
+    FixSearch search(builtinCatalogue(), {});
     const Fitting bounded = fitMemory(shared(plan), search.footprints()), unbounded = fitMemory(shared(plan), builtinCatalogue());
     QVERIFY(unbounded.fits && !unbounded.isCut);
     QVERIFY(search.whatWasLeftOut().empty());

@@ -2,7 +2,7 @@
 // How many micro-batches fit between forward and backward.
 #include "core/memory/in_flight_room.h"
 
-#include "core/cost/placements.h"
+#include "core/layouts/placements.h"
 #include "core/memory/live_memory.h"
 #include "tests/support/plans.h"
 

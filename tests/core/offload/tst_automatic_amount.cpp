@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The automatic share against every share that costs no time, and against keeping, on whole evaluations.
-#include "core/cost/iteration_costs.h"
-#include "core/cost/placements.h"
+#include "core/assembly/iteration_costs.h"
+#include "core/layouts/placements.h"
 #include "core/offload/automatic_amount.h"
 #include "tests/core/offload/drive_plans.h"
 #include "tests/core/offload/paper_plans.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // MEMO, KARMA and ProTrain on the timeline: what they move and recompute, in time, memory and bytes, against their closed
 // forms and against keeping everything.
-#include "core/cost/placements.h"
-#include "core/ladder/activation_policies.h"
+#include "core/assembly/iteration_costs.h"
+#include "core/layouts/placements.h"
+#include "core/offload/activation_policies.h"
 #include "core/offload/layer_policy.h"
 #include "core/offload/paths.h"
 #include "core/plan/enum_names.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Activation offloading from plan to metrics.
-#include "core/cost/placements.h"
 #include "core/hardware/network_spec.h"
+#include "core/layouts/placements.h"
 #include "core/offload/paths.h"
 #include "core/timeline/analysis.h"
 #include "tests/core/offload/drive_plans.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Activation offloading from plan to metrics under schedules that decide while they run, that pair operations, or that
 // recompute part of a stage.
-#include "core/cost/iteration_costs.h"
-#include "core/cost/placements.h"
+#include "core/assembly/iteration_costs.h"
+#include "core/layouts/placements.h"
 #include "core/memory/chunk_memory.h"
 #include "tests/core/offload/drive_plans.h"
 

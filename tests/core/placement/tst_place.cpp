@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/cost/placements.h"
+#include "core/layouts/placements.h"
 #include "core/placement/place.h"
 
 #include <QtTest>

@@ -2,10 +2,10 @@
 // Rank sets: what nothing tells apart is one set, what differs is costed and counted by itself.
 #include "core/placement/ranks.h"
 
-#include "core/cost/placements.h"
 #include "core/evaluate/estimate.h"
+#include "core/layouts/placements.h"
 #include "core/memory/off_gpu.h"
-#include "core/memory/stage_states.h"
+#include "core/states/stage_states.h"
 #include "tests/support/plans.h"
 
 #include <QTest>

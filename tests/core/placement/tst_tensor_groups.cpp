@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tensor groups that span nodes: where they lie, what their collectives take over the levels that they span.
-#include "core/cost/layer_cost.h"
-#include "core/cost/placements.h"
-#include "core/cost/wan_sites.h"
-#include "core/cost/wan_traffic.h"
+#include "core/cost/layer/layer_cost.h"
+#include "core/cost/wan/wan_sites.h"
+#include "core/cost/wan/wan_traffic.h"
+#include "core/layouts/placements.h"
 #include "tests/support/plans.h"
 
 #include <QTest>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan_io.h"
+#include "core/report/metrics_json.h"
 
 #include "tests/core/plan/random_plan.h"
 #include "tests/support/json_schema.h"

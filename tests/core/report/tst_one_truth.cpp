@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One definition of each number: what the breakdown, the timeline, the curve of utilization and the texts say of every sample.
-#include "core/evaluate/breakdown_entries.h"
 #include "core/advice/evaluate.h"
-#include "core/evaluate/gpu_use.h"
+#include "core/evaluate/metrics/breakdown_entries.h"
+#include "core/evaluate/metrics/gpu_use.h"
 #include "core/plan/plan_io.h"
 #include "core/report/comparison.h"
 #include "core/report/explanation.h"

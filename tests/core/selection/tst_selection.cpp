@@ -3,9 +3,9 @@
 #include "core/selection/selection.h"
 
 #include "core/cluster/wan.h"
-#include "core/cost/cells.h"
-#include "core/cost/placements.h"
 #include "core/evaluate/estimate.h"
+#include "core/layouts/cells.h"
+#include "core/layouts/placements.h"
 #include "core/plan/plan_io.h"
 
 #include <QtTest>

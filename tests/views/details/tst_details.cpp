@@ -6,10 +6,10 @@
 #include "core/timeline/analysis.h"
 #include "models/text/format.h"
 #include "views/details/details_panel.h"
+#include "views/panels/evidence_table.h"
 #include "views/timeline/same_span.h"
 #include "views/timeline/span_text.h"
 #include "views/timeline/timeline_view.h"
-#include "views/validation/evidence_table.h"
 
 #include <QWindow>
 

@@ -6,7 +6,7 @@
 #include "views/panels/hover_button.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/part_row.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
 #include <QSignalSpy>

@@ -4,8 +4,8 @@
 #include "strategy_fixture.h"
 #include "views/panels/file_row.h"
 #include "views/panels/number_row.h"
-#include "views/panels/panel_parts.h"
-#include "views/panels/text_line.h"
+#include "views/parts/panel_parts.h"
+#include "views/parts/text_line.h"
 #include "views/theme/switch_button.h"
 #include "views/theme/theme.h"
 

@@ -4,7 +4,7 @@
 #include "strategy_fixture.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/offload_text.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/theme/switch_button.h"
 #include "views/theme/theme.h"
 

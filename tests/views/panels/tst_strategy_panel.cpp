@@ -4,7 +4,7 @@
 #include "hand_made.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/strategy_row.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/theme/switch_button.h"
 #include "views/theme/theme.h"
 

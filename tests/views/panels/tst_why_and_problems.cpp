@@ -9,8 +9,8 @@
 #include "views/panels/part_row.h"
 #include "views/panels/problems_panel.h"
 #include "views/panels/severity_mark.h"
-#include "views/panels/text_line.h"
 #include "views/panels/why_panel.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
 #include <QApplication>

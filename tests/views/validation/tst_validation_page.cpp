@@ -3,9 +3,9 @@
 #include "../../models/validation/rows_by_hand.h"
 
 #include "models/validation/validation_runner.h"
-#include "views/panels/text_line.h"
+#include "views/panels/evidence_table.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
-#include "views/validation/evidence_table.h"
 #include "views/validation/log_ticker.h"
 #include "views/validation/rows_panel.h"
 #include "views/validation/scatter_card.h"

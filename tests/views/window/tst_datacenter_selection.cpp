@@ -5,7 +5,7 @@
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/datacenter_row.h"
 #include "views/panels/hover_button.h"
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 
 #include <algorithm>
 

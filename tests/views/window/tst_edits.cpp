@@ -7,11 +7,11 @@
 #include "models/edit_history.h"
 #include "views/cluster/editors/form_popover.h"
 #include "views/panels/edits_panel.h"
+#include "views/panels/evidence_table.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/strategy_row.h"
 #include "views/theme/switch_button.h"
 #include "views/timeline/timeline_view.h"
-#include "views/validation/evidence_table.h"
 
 using namespace trainyard;
 

@@ -3,8 +3,8 @@
 #include "window_fixture.h"
 
 #include "core/plan/plan_io.h"
+#include "views/panels/card.h"
 #include "views/panels/why_panel.h"
-#include "views/window/card.h"
 
 #include <QClipboard>
 #include <QDir>

@@ -3,7 +3,7 @@
 // sixty of them: every key pressed and every click counts as one.
 #include "window_fixture.h"
 
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/start/new_plan_sheet.h"
 
 #include <QAbstractButton>

@@ -8,8 +8,8 @@
 #include "views/panels/part_row.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/strategy_row.h"
-#include "views/panels/text_line.h"
 #include "views/panels/why_panel.h"
+#include "views/parts/text_line.h"
 #include "views/theme/switch_button.h"
 
 #include <QAbstractItemView>

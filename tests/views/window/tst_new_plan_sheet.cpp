@@ -2,7 +2,7 @@
 // A new plan on one sheet, as someone makes it who has only the keyboard: what is typed goes to whatever has the focus.
 #include "window_fixture.h"
 
-#include "views/panels/text_line.h"
+#include "views/parts/text_line.h"
 #include "views/start/choice_field.h"
 #include "views/start/new_plan_sheet.h"
 

@@ -2,7 +2,7 @@
 // The validation page within the window: how one gets there and back, and what it hands over.
 #include "window_fixture.h"
 
-#include "core/evaluate/confidence.h"
+#include "core/evaluate/metrics/confidence.h"
 #include "views/panels/confidence_button.h"
 #include "views/validation/validation_page.h"
 #include "views/window/status_line.h"

@@ -5,10 +5,10 @@
 #include "core/catalogue/catalogue.h"
 #include "views/cluster/cluster_map.h"
 #include "views/panels/number_strip.h"
+#include "views/parts/message_bar.h"
+#include "views/parts/prompts.h"
 #include "views/window/file_actions.h"
 #include "views/window/main_window.h"
-#include "views/window/message_bar.h"
-#include "views/window/prompts.h"
 #include "views/window/tour_strip.h"
 
 #include <QApplication>

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/timeline/graph_builder.h"
+#include "core/timeline/graph_cache.h"
+
+#include <QTest>
+
+using namespace trainyard;
+
+namespace {
+
+/// A row of so many tasks.
+TaskGraph graphOf(std::uint64_t fingerprint, int tasks)
+{
+    ClassTable table;
+    table.clear();
+    const std::uint32_t made = table.add(WorkKind::Forward, 10);
+    GraphBuilder builder(std::move(table));
+    const GraphBuilder::Id row = builder.resource({});
+    for (int i = 0; i < tasks; ++i)
+        builder.task(row, made);
+    return *std::move(builder).finish(fingerprint);
+}
+
+} // namespace
+
+class GraphCacheTest : public QObject {
+    Q_OBJECT
+private slots:
+    void whoTakesAGraphHasItAlone()
+    {
+        GraphCache cache;
+        QVERIFY(!cache.take(7));
+        cache.giveBack(graphOf(7, 3));
+        const auto taken = cache.take(7);
+        QVERIFY(taken && taken->fingerprint == 7 && taken->taskCount() == 3);
+        QVERIFY(!cache.take(7));
+        QVERIFY(!cache.take(8));
+    }
+
+    /// Tasks together <= the bound; those given back first go first, and what is larger than the bound is not kept at all.
+    void theOldestGoWhereThereIsNoRoom()
+    {
+        GraphCache cache(10);
+        cache.giveBack(graphOf(1, 4));
+        cache.giveBack(graphOf(2, 4));
+        cache.giveBack(graphOf(3, 4));
+        QVERIFY(!cache.take(1));
+        QVERIFY(cache.take(2));
+        cache.giveBack(graphOf(4, 11));
+        QVERIFY(!cache.take(4));
+        QVERIFY(cache.take(3));
+        cache.giveBack(graphOf(5, 10));    // what was taken counts no more
+        QVERIFY(cache.take(5));
+    }
+
+    /// Two threads may make the same topology at once: one of them is kept.
+    void aTopologyIsKeptOnce()
+    {
+        GraphCache cache(10);
+        cache.giveBack(graphOf(1, 6));
+        cache.giveBack(graphOf(1, 6));
+        cache.giveBack(graphOf(2, 4));
+        QVERIFY(cache.take(1));
+        QVERIFY(cache.take(2));
+        QVERIFY(!cache.take(1));
+    }
+};
+
+QTEST_APPLESS_MAIN(GraphCacheTest)
+#include "tst_graph_cache.moc"

@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The pieces that all panels are laid out from: the heading with its note, and section titles in small capitals with a
+// rule. GUI thread.
+
+#include "views/parts/text_line.h"
+
+class QVBoxLayout;
+
+namespace trainyard {
+
+/// "Strategies                         effect if switched"
+class PanelHeading : public QWidget {
+    Q_OBJECT
+public:
+    PanelHeading(const QString &title, const QString &note, QWidget *parent = nullptr);
+    TextLine *title, *note;
+};
+
+/// "PARALLELISM ———————— effect if switched"
+class SectionTitle : public QWidget {
+    Q_OBJECT
+public:
+    explicit SectionTitle(const QString &title, const QString &note = {}, QWidget *parent = nullptr);
+    [[nodiscard]] QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+
+private:
+    QString m_title, m_note;
+};
+
+/// A vertical layout with the padding that panels share.
+QVBoxLayout *panelLayout(QWidget *panel);
+
+/// Paints the surface of a card or panel: the theme's panel colour with a hairline border and rounded corners.
+void paintCard(QPainter &painter, const QRect &rect, const QColor &fill, const QColor &border);
+
+/// Deletes all widgets of a layout when control returns to the event loop (they may be the sender of what is handled).
+void clearLayout(QVBoxLayout *layout);
+
+} // namespace trainyard

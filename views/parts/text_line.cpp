@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/parts/text_line.h"
+
+#include "views/theme/theme.h"
+
+#include <QEvent>
+#include <QPainter>
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard {
+
+QColor inkColor(Ink ink)
+{
+    switch (ink) {
+    case Ink::Text: return theme().text;
+    case Ink::Muted: return theme().textMuted;
+    case Ink::Faint: return theme().textFaint;
+    case Ink::Good: return theme().good;
+    case Ink::Bad: return theme().bad;
+    case Ink::Warning: return theme().warning;
+    case Ink::Accent: return theme().accent;
+    }
+    return theme().text;
+}
+
+TextLine::TextLine(const QString &text, Ink ink, QWidget *parent) : QWidget(parent), m_text(text), m_ink(ink)
+{
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    setAccessibleName(text);
+}
+
+void TextLine::setText(const QString &text)
+{
+    if (text == m_text)
+        return;
+    m_text = text;
+    setAccessibleName(text);
+    updateGeometry();
+    update();
+}
+
+void TextLine::setShortText(const QString &text)
+{
+    m_short = text;
+    update();
+}
+
+void TextLine::setLead(int characters)
+{
+    m_lead = characters;
+    update();
+}
+
+QString TextLine::shown(int width) const
+{
+    const QFontMetrics metrics = fontMetrics();
+    if (metrics.horizontalAdvance(m_text) <= width)
+        return m_text;
+    const QString &text = m_short.isEmpty() ? m_text : m_short;
+    const QString rest = text.sliced(std::min<qsizetype>(m_lead, text.size()));
+    const int room = width - metrics.horizontalAdvance(rest);
+    if (m_lead > 0 && room >= metrics.horizontalAdvance(QStringLiteral("m…")))
+        return metrics.elidedText(text.first(m_lead), Qt::ElideRight, room) + rest;
+    return metrics.elidedText(text, Qt::ElideRight, width);
+}
+
+void TextLine::setInk(Ink ink)
+{
+    m_ink = ink;
+    update();
+}
+
+void TextLine::setAlignment(Qt::Alignment alignment)
+{
+    m_alignment = alignment;
+    update();
+}
+
+void TextLine::setWrapped(bool wrapped)
+{
+    m_wrapped = wrapped;
+    QSizePolicy policy(QSizePolicy::Preferred, wrapped ? QSizePolicy::Minimum : QSizePolicy::Fixed);
+    policy.setHeightForWidth(wrapped);
+    setSizePolicy(policy);
+    updateGeometry();
+}
+
+void TextLine::setDimmed(bool dimmed)
+{
+    if (std::exchange(m_dimmed, dimmed) != dimmed)
+        update();
+}
+
+QSize TextLine::sizeHint() const
+{
+    return {fontMetrics().horizontalAdvance(m_text) + 1, fontMetrics().height()};
+}
+
+QSize TextLine::minimumSizeHint() const
+{
+    return {fontMetrics().averageCharWidth() * 3, fontMetrics().height()};
+}
+
+int TextLine::heightForWidth(int width) const
+{
+    return fontMetrics().boundingRect(QRect(0, 0, width, 10000), Qt::TextWordWrap, m_text).height();
+}
+
+void TextLine::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    painter.setPen(isEnabled() ? inkColor(m_ink) : theme().textFaint);
+    if (m_dimmed)
+        painter.setOpacity(0.45);
+    if (m_wrapped)
+        painter.drawText(rect(), int(m_alignment) | Qt::TextWordWrap, m_text);
+    else
+        painter.drawText(rect(), int(m_alignment), shown(width()));
+}
+
+void TextLine::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange)
+        updateGeometry();
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::EnabledChange)
+        update();
+    QWidget::changeEvent(event);
+}
+
+void dimLines(const QWidget &panel, bool isDimmed)
+{
+    for (TextLine *line : panel.findChildren<TextLine *>())
+        line->setDimmed(isDimmed);
+}
+
+} // namespace trainyard
