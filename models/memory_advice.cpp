@@ -9,7 +9,7 @@ namespace trainyard {
 
 namespace {
 
-/// The gain in tokens a second as a change of the iteration: 1 / (1 + g) - 1.
+/// The gain in tokens per second as a change of the iteration: 1 / (1 + g) - 1.
 RankedPart asPart(const Purchase &purchase, const Plan &plan)
 {
     RankedPart offer;

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What to do about the memory of the plan that is shown, live: where it does not fit, the steps that make it fit; where it
-// does, what the free memory buys. Searched in the background while someone looks. Lives on the GUI thread.
+// does, what its headroom is good for. Searched in the background while someone looks. Lives on the GUI thread.
 
 #include "core/ladder/fit.h"
 #include "core/ladder/purchases.h"
@@ -15,7 +15,7 @@ namespace trainyard {
 struct MemoryAdvice {
     PlanPtr plan;                  // what the advice is for
     Fitting fitting;               // steps as they are found; none where the plan fits
-    std::vector<RankedPart> offers;   // what the memory buys, largest gain first
+    std::vector<RankedPart> offers;   // headroom suggestions, largest gain first
     bool isComplete = false;
 };
 using MemoryAdvicePtr = std::shared_ptr<const MemoryAdvice>;

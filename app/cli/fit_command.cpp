@@ -76,7 +76,7 @@ int run(const Options &options)
 void addFitCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    const Subcommand command(app, "fit", "Make a plan fit its GPUs by the cheapest steps of the memory ladder, and say what the memory that is left buys");
+    const Subcommand command(app, "fit", "Make a plan fit its GPUs by the cheapest steps of the memory ladder, and suggest uses of the headroom that is left");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     command.text("--out", options->out, "Write the plan that fits to this file").shownAs("PLAN");
     addSetOption(command, options->settings);

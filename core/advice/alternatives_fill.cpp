@@ -43,7 +43,7 @@ int alignedGpus(const Plan &plan, const Catalogue &catalogue, const ModelSpec *m
 }
 
 /// Where a plan says nothing of what is served, something to start from: Llama 3 8B over as many GPUs as have their bubbles
-/// at the same time, at most 8, and ten requests a second.
+/// at the same time, at most 8, and ten requests per second.
 void fillBlanks(Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
 {
     BubbleFill &fill = plan.bubbleFill;

@@ -28,8 +28,7 @@ Climb::Climb(PlanPtr plan, Footprint before, Footprints &footprints)
 /// cheapest depends on links and batch.
 int Climb::place(const Rung &rung, Way way)
 {
-    const bool isOffload = rung.id.starts_with("optimizer-") || rung.id.starts_with("parameters-");
-    const bool isSharding = rung.id == "zero-2" || rung.id == "zero-3";
+    const bool isOffload = rung.aim == RungAim::MoveStates, isSharding = rung.aim == RungAim::ShardGradients;
     switch (way) {
     case Way::AsListed: return 0;
     case Way::OffloadBeforeSharding: return isSharding ? 1 : rung.cost == RungCost::Shape ? 2 : 0;

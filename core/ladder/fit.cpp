@@ -102,9 +102,9 @@ private:
         step.id = rung.id;
         step.name = rung.name;
         step.plan = withRung(m_fitting.plan, rung);
-        if (rung.id == "recompute-full" && isLast)
+        if (rung.aim == RungAim::RecomputeLayers && isLast)
             step.plan = fewestLayers(step.plan);
-        if (step.plan->memory.recomputeLayers && rung.id == "recompute-full")
+        if (step.plan->memory.recomputeLayers && rung.aim == RungAim::RecomputeLayers)
             step.name = "Recompute " + std::to_string(*step.plan->memory.recomputeLayers) + " layers of each stage";
         step.changes = describeDifferences(*m_fitting.plan, *step.plan);
         step.iterationTime = iterationTime(step.plan, workspace);

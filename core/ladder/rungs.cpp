@@ -41,10 +41,10 @@ public:
 
 private:
     template <class Apply>
-    void add(bool isNews, const char *id, std::string name, const char *price, RungCost cost, Apply apply)
+    void add(bool isNews, const char *id, std::string name, const char *price, RungCost cost, Apply apply, RungAim aim = RungAim::Other)
     {
         if (isNews)
-            m_rungs.push_back({id, std::move(name), price, cost, std::move(apply)});
+            m_rungs.push_back({id, std::move(name), price, cost, std::move(apply), aim});
     }
 
     void free()
@@ -99,18 +99,18 @@ private:
         };
         add(p.zeroStage < 2 && gains(2), "zero-2", "Shard gradients too (ZeRO-2)",
             p.pipeline == 1 ? "every micro-batch scatters its gradients" : "every run of micro-batches scatters its gradients", RungCost::Traffic,
-            [](Plan &next) { next.parallelism.zeroStage = std::max(2, next.parallelism.zeroStage); });
+            [](Plan &next) { next.parallelism.zeroStage = std::max(2, next.parallelism.zeroStage); }, RungAim::ShardGradients);
         const MemoryStrategy &memory = m_plan.memory;
         const bool isFull = memory.recompute == Recompute::Full && !memory.recomputeLayers;
         add(!isFull, "recompute-full", "Recompute every layer", "every forward runs a second time", RungCost::Compute, [](Plan &next) {
             next.memory.recompute = Recompute::Full;
             next.memory.recomputeLayers.reset();
-        });
+        }, RungAim::RecomputeLayers);
         add(m_plan.workload.microBatch > 1, "micro-batch-1", "Micro-batch 1", "smaller products, more of them", RungCost::Kernels,
             [](Plan &next) { next.workload.microBatch = 1; });
         add(p.zeroStage < 3 && gains(3), "zero-3", "Shard weights too (ZeRO-3)",
             p.pipeline == 1 ? "every micro-batch gathers the weights twice" : "every run of micro-batches gathers the weights", RungCost::Traffic,
-            [](Plan &next) { next.parallelism.zeroStage = 3; });
+            [](Plan &next) { next.parallelism.zeroStage = 3; }, RungAim::ShardGradients);
     }
 
     void offload()
@@ -118,10 +118,10 @@ private:
         const MemoryStrategy &memory = m_plan.memory;
         add(memory.optimizerOffload == OptimizerOffload::None, "optimizer-host", "Optimizer states in host memory (ZeRO-Offload)",
             "the processors do the update, gradients and weights cross PCIe", RungCost::Traffic,
-            [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Host; });
+            [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Host; }, RungAim::MoveStates);
         add(memory.optimizerOffload != OptimizerOffload::Ssd && m_hasDrives, "optimizer-drives", "Optimizer states on drives (ZeRO-Infinity)",
             "the update waits for drives to read and write them", RungCost::Traffic,
-            [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Ssd; });
+            [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Ssd; }, RungAim::MoveStates);
         const bool canShard = degreesOf(m_plan).pipeline == 1 || !m_stack.refusesShardedPipelines;
         add(memory.parameterOffload == ParameterOffload::None && canShard, "parameters-host", "Parameters in host memory (ZeRO-Infinity)",
             "every micro-batch fetches the weights over PCIe", RungCost::Traffic, [](Plan &next) {
@@ -129,13 +129,13 @@ private:
                 if (next.memory.optimizerOffload == OptimizerOffload::None)
                     next.memory.optimizerOffload = OptimizerOffload::Host;
                 next.parallelism.zeroStage = 3;
-            });
+            }, RungAim::MoveStates);
         add(memory.parameterOffload != ParameterOffload::Ssd && m_hasDrives && canShard, "parameters-drives", "Parameters and optimizer states on drives (ZeRO-Infinity)",
             "every micro-batch reads the weights from drives", RungCost::Traffic, [](Plan &next) {
                 next.memory.parameterOffload = ParameterOffload::Ssd;
                 next.memory.optimizerOffload = OptimizerOffload::Ssd;
                 next.parallelism.zeroStage = 3;
-            });
+            }, RungAim::MoveStates);
     }
 
     void numerics()

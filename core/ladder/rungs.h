@@ -15,12 +15,16 @@ namespace trainyard {
 /// What a rung takes in exchange for memory.
 enum class RungCost : std::uint8_t { Nothing, Compute, Traffic, Kernels, Numerics, Shape };
 
+/// What the order of rungs asks about beside their cost.
+enum class RungAim : std::uint8_t { Other, RecomputeLayers, ShardGradients, MoveStates };
+
 struct Rung {
     std::string id;                // "zero-1"
     std::string name;              // "Shard optimizer states (ZeRO-1)"
     std::string price;             // what it costs, in words: "the same traffic as an all-reduce"
     RungCost cost = RungCost::Nothing;
     std::function<void(Plan &)> apply;
+    RungAim aim = RungAim::Other;
 };
 
 /// Those that change the plan at all and that its hardware allows, cheapest first.

@@ -30,7 +30,7 @@ public:
         m_logits = m_tokens * m_model.vocab / m_p.tensor;
     }
 
-    /// `again`: layers that are computed again as a whole, of those that the chunk has.
+    /// `again`: layers that are recomputed as a whole, of those that the chunk has.
     [[nodiscard]] ChunkMemory of(const StageChunk &chunk, RecomputedLayers recomputed) const
     {
         ChunkMemory m;

@@ -99,7 +99,7 @@ public:
         offer(std::vector<BlockFate>(blocks.size(), BlockFate::Keep), {});
     }
 
-    /// `again`: time that the fates compute again, a bound on what they take.
+    /// `again`: time that the fates recompute, a bound on what they take.
     void offer(const std::vector<BlockFate> &fates, Seconds recompute)
     {
         if (m_fits && m_plain + recompute >= m_best.time)

@@ -4,8 +4,6 @@
 #include "core/memory/chunk_memory.h"
 #include "core/workload/saved_tensors.h"
 
-#include <string_view>
-
 namespace trainyard {
 
 namespace {
@@ -14,15 +12,22 @@ struct ChildBytes { double offloadable = 0, resident = 0; };
 struct LayerBytes { ChildBytes attention, mlp; };
 
 /// Later slices of the tokens read keys and values again, forward and backward.
-bool isReadByLaterSlices(std::string_view tensor)
+bool isReadByLaterSlices(SavedName tensor)
 {
-    return tensor.find("key") != tensor.npos || tensor.find("value") != tensor.npos;
+    using enum SavedName;
+    return tensor == CompressedQueryAndKeyValue || tensor == QueryAndKey || tensor == Key || tensor == Value || tensor == KeyAndValue;
+}
+
+bool isOfCore(SavedName tensor)
+{
+    using enum SavedName;
+    return tensor == LogSumExp || tensor == Softmax || tensor == SoftmaxDropoutMask || tensor == SoftmaxDropoutOutput;
 }
 
 /// The tensor that the first layer of a stage need not keep.
-bool isFreed(const Workload &workload, std::string_view tensor, bool isFirst)
+bool isFreed(const Workload &workload, SavedName tensor, bool isFirst)
 {
-    return isFirst && tensor == "attention norm input" && freesStageInput(workload);
+    return isFirst && tensor == SavedName::AttentionNormInput && freesStageInput(workload);
 }
 
 LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, bool isFirst, double minElements)
@@ -66,13 +71,12 @@ PolicyLayer policyLayer(const Workload &workload, bool expertLayer, bool isFirst
     PolicyLayer layer;
     ChildBytes all;
     for (const SavedTensor &tensor : savedTensors(workload.model, expertLayer, activationShape(workload), workload.stack)) {
-        const std::string_view name = tensor.name;
-        if (isFreed(workload, name, isFirst))
+        if (isFreed(workload, tensor.name, isFirst))
             continue;
         all.offloadable += tensor.bytes;
-        if (name == "attention norm input")
+        if (tensor.name == SavedName::AttentionNormInput)
             layer.input += tensor.bytes;
-        else if (name == "attention output" || name == "log-sum-exp" || name.starts_with("softmax"))
+        else if (tensor.name == SavedName::AttentionOutput || isOfCore(tensor.name))
             layer.attention += tensor.bytes;
     }
     layer.module = moduleOf(ModulePart::Layer, 0, all, cost);

@@ -178,7 +178,7 @@ private:
         return modules;
     }
 
-    /// MEMO, KARMA, ProTrain: layer by layer, with what is computed again as part of the operations.
+    /// MEMO, KARMA, ProTrain: layer by layer, with what is recomputed as part of the operations.
     Modules modulesByPolicy(std::size_t pipelineClass, int stage, const OffloadPath &path, StageOffload &result)
     {
         const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage);
@@ -214,7 +214,7 @@ private:
         return modules;
     }
 
-    /// Of one virtual stage, instead of what it would compute again without the policy.
+    /// Of one virtual stage, instead of what it would recompute without the policy.
     static void setRecompute(PipelineCosts &pipelines, StageCosts &costs, std::size_t slot, std::size_t chunk, const OpSplit &recompute)
     {
         OpTimes &times = pipelines.ops[slot];

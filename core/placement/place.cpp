@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-/// With several chunks a stage, dealt round and round, the last device hands on to the first.
+/// With several chunks per stage, dealt round and round, the last device hands on to the first.
 bool handsBack(const Plan &plan)
 {
     return traitsOf(plan.schedule).isLoop() && degreesOf(plan).chunks > 1;

@@ -23,7 +23,7 @@ std::string fittingTable(const Fitting &fitting, const Purchases &purchases)
     for (const LadderStep &step : fitting.steps)
         text += "  " + std::to_string(++number) + ". " + printable(step.sentence) + "\n";
     if (!purchases.offers.empty())
-        text += "What the memory that is left buys\n";
+        text += "Headroom suggestions\n";
     for (const Purchase &offer : purchases.offers)
         text += "  " + printable(offer.sentence) + "\n";
     return text;

@@ -76,7 +76,7 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         {"offload.bytes_per_gpu_per_iteration", "Offloaded per GPU per iteration", Size, Better::Neither, offload(&OffloadMetrics::bytesPerGpu)},
         {"offload.required_write_gbytes_per_s", "Write bandwidth that hides it", Rate, Better::Lower, offload(&OffloadMetrics::requiredWriteGBps)},
         {"offload.activation_peak_reduction", "Activation peak saved by offloading", Fraction, Better::Higher, offload(&OffloadMetrics::activationPeakReduction)},
-        {"offload.ssd_lifetime_years", "Life of the drives", Years, Better::Higher, m.offload ? m.offload->ssdLifetimeYears : Metric{}},
+        {"offload.ssd_lifetime_years", "Drive endurance", Years, Better::Higher, m.offload ? m.offload->ssdLifetimeYears : Metric{}},
         {"offload.ssd_usd_per_gpu", "Drives of one GPU", Money, Better::Lower, m.offload ? m.offload->ssdUsdPerGpu : Metric{}},
         {"wan.bytes_per_iteration", "WAN traffic per iteration", Size, Better::Lower, wanBytes},
         {"wan.busiest_usable_utilization", "Busiest WAN link", Fraction, Better::Lower, wanUsable},

@@ -73,7 +73,7 @@ Json memorySchema()
         { "device_bytes", Count, "Reserved, context and communication buffers" },
         { "capacity_bytes", Count, "What the driver of the GPU reports" },
         { "fits", Flag, "Whether device_bytes is within capacity_bytes" },
-        { "micro_batches_in_flight", Number, "Whose activations are alive at the peak" } }));
+        { "micro_batches_in_flight", Number, "Whose activations are live at the peak" } }));
     return memory;
 }
 
@@ -186,7 +186,7 @@ std::string metricsSchema()
     all["jobs"] = jobsSchema();
     all["offload"] = object({ { "bytes_per_gpu_per_iteration", Number, "Written by one GPU" },
         { "required_write_gbytes_per_s", Number, "To stay hidden" }, { "stall_s", Number, "Exposed time" },
-        { "activation_peak_reduction", Number, "Share of the activation peak that is gone" },
+        { "activation_peak_reduction", Number, "Reduction of the activation peak, a share" },
         { "ssd_lifetime_years", Number, "Of the drives that wear out first, at this write rate" },
         { "ssd_usd_per_gpu", Number, "Price of the drives, of one GPU" }, { "read_bytes_per_gpu", Number, "Read back by one GPU" },
         { "forwarded_bytes_per_gpu", Number, "Written, but needed before that ended and taken from GPU memory" },

@@ -50,7 +50,7 @@ void lay(Program &program)
 constinit const ScheduleTraits interleaved{
     .kind = ScheduleKind::Interleaved,
     .label = "Interleaved",
-    .text = "1f1b over several chunks a stage",
+    .text = "1f1b over several chunks per stage",
     .holds = "stages and a bit",
     .bubble = "(p - 1)(f + b + w)/v",
     .lay = lay,

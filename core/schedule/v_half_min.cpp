@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// V-Half and V-Min: two chunks a device in V placement with about half and a third of 1F1B's activations (Qi et al. 2024,
+// V-Half and V-Min: two chunks per device in V placement with about half and a third of 1F1B's activations (Qi et al. 2024,
 // "Pipeline Parallelism with Controllable Memory", arXiv 2405.15362). A building block says when the two forwards and the
 // two input gradients of a micro-batch run on each device, in units of equal operations; repeated every six units it is
 // the steady state, its lifespans are the memory. Here the block gives the order and the limit on memory; weight

@@ -51,7 +51,7 @@ std::vector<int> inFlight(const ScheduleShape &shape)
 constinit const ScheduleTraits zbH1{
     .kind = ScheduleKind::ZbH1,
     .label = "ZB-H1",
-    .text = "backward split in input and weight gradients, by hand",
+    .text = "backward split into dgrad and wgrad, by hand",
     .holds = "stages",
     .bubble = "(p - 1)(f + b - w)",
     .lay = lay<1>,

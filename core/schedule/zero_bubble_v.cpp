@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ZB-V: two chunks a device in V placement, the activations of 1F1B's first stage on every device (Qi et al. 2023, arXiv
+// ZB-V: two chunks per device in V placement, the activations of 1F1B's first stage on every device (Qi et al. 2023, arXiv
 // 2401.10241, §6). The list scheduler follows the routine that the authors published with their implementation (BSD-style
 // licence), written anew here: rounds of one input gradient and one forward a device, weight gradients in the gaps, and a
 // second pass that lets a device wait where another one waits longer anyway.
@@ -194,7 +194,7 @@ void lay(Program &program, const ScheduleTimes &times)
 constinit const ScheduleTraits zbV{
     .kind = ScheduleKind::ZbV,
     .label = "ZB-V",
-    .text = "split backward, two chunks a stage that turn back at the last one",
+    .text = "split backward, two chunks per stage that turn back at the last one",
     .holds = "stages",
     .bubble = "0",
     .layByTimes = lay,

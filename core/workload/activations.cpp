@@ -5,7 +5,6 @@
 #include "core/workload/saved_tensors.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace trainyard {
 
@@ -30,60 +29,60 @@ public:
     {
         using enum LayerChild;
         const double h = m_model.hidden / m_whole;
-        visit("attention norm input", Attention, h, e, 1);
-        visit("attention norm output", Attention, h, w, 1);
+        visit(SavedName::AttentionNormInput, Attention, h, e, 1);
+        visit(SavedName::AttentionNormOutput, Attention, h, w, 1);
         attention(visit);
         if (!sparesCore)
             core(visit);
         if (m_masks)
-            visit("attention dropout mask", Attention, h, 1, 1);
-        visit("MLP norm input", Mlp, h, e, 1);
+            visit(SavedName::AttentionDropoutMask, Attention, h, 1, 1);
+        visit(SavedName::MlpNormInput, Mlp, h, e, 1);
         // Feeds router and experts too, which take 16 bits.
-        visit("MLP norm output", Mlp, h, m_isExpert ? e : w, m_isExpert ? 2 : 1);
+        visit(SavedName::MlpNormOutput, Mlp, h, m_isExpert ? e : w, m_isExpert ? 2 : 1);
         if (m_isExpert) {
-            visit("router logits and probabilities", Mlp, m_model.experts / m_whole, 10, 1);
+            visit(SavedName::RouterLogitsAndProbabilities, Mlp, m_model.experts / m_whole, 10, 1);
             routed(visit);
         }
         if (const double width = m_isExpert ? m_model.sharedExpertFfn : m_model.ffn; width > 0)
             mlp(visit, width / m_split);
         if (m_masks)
-            visit("MLP dropout mask", Mlp, h, 1, 1);
+            visit(SavedName::MlpDropoutMask, Mlp, h, 1, 1);
     }
 
-    /// Op-level selective checkpointing: of the products q, k, v, o, gate, up, down every second is computed again; the
+    /// Op-level selective checkpointing: of the products q, k, v, o, gate, up, down every second is recomputed; the
     /// attention output is kept. A compiler drops the last product's output, which backward does not read.
     template <class Visit>
     void forEachKeptByOperator(Visit visit) const
     {
         using enum LayerChild;
         const ModelSpec &m = m_model;
-        visit("layer input", Attention, m.hidden / m_whole, e, 1);
+        visit(SavedName::LayerInput, Attention, m.hidden / m_whole, e, 1);
         if (m.attention == AttentionKind::Latent) {
-            visit("query and attention output", Attention, (m.latent.queryRank + m.heads * 2.0 * m.latent.valueDim) / m_split, e, 1);
+            visit(SavedName::QueryAndAttentionOutput, Attention, (m.latent.queryRank + m.heads * 2.0 * m.latent.valueDim) / m_split, e, 1);
         } else {
-            visit("query and attention output", Attention, 2.0 * m.heads * m.headDim / m_split, e, 1);
-            visit("key", Attention, keyValue() / 2 / e / m_split, e, 1);
+            visit(SavedName::QueryAndAttentionOutput, Attention, 2.0 * m.heads * m.headDim / m_split, e, 1);
+            visit(SavedName::Key, Attention, keyValue() / 2 / e / m_split, e, 1);
         }
         core(visit);
         const double width = m_isExpert ? m.sharedExpertFfn : m.ffn;
-        visit("MLP products", Mlp, width / m_split, e, 1);
+        visit(SavedName::MlpProducts, Mlp, width / m_split, e, 1);
         if (!m_stack.compiled)
-            visit("layer output", Mlp, m.hidden / m_whole, e, 1);
+            visit(SavedName::LayerOutput, Mlp, m.hidden / m_whole, e, 1);
         if (m_isExpert)
-            visit("expert products", Mlp, m_copies * (m.hidden * m_shape.expertTensor + m.expertFfn), e, 1);
+            visit(SavedName::ExpertProducts, Mlp, m_copies * (m.hidden * m_shape.expertTensor + m.expertFfn), e, 1);
     }
 
     /// Bytes of all of them.
     [[nodiscard]] double kept(bool sparesCore) const
     {
         double bytes = 0;
-        forEachKept(sparesCore, [&](const char *, LayerChild, double elements, double size, int) { bytes += elements * size; });
+        forEachKept(sparesCore, [&](SavedName, LayerChild, double elements, double size, int) { bytes += elements * size; });
         return bytes;
     }
     [[nodiscard]] double keptByOperator() const
     {
         double bytes = 0;
-        forEachKeptByOperator([&](const char *, LayerChild, double elements, double size, int) { bytes += elements * size; });
+        forEachKeptByOperator([&](SavedName, LayerChild, double elements, double size, int) { bytes += elements * size; });
         return bytes;
     }
 
@@ -145,7 +144,7 @@ private:
     [[nodiscard]] static double sumOf(Tensors tensors)
     {
         double bytes = 0;
-        tensors([&](const char *, LayerChild, double elements, double size, int) { bytes += elements * size; });
+        tensors([&](SavedName, LayerChild, double elements, double size, int) { bytes += elements * size; });
         return bytes;
     }
 
@@ -158,21 +157,21 @@ private:
         const double output = a * (isLatent ? m_model.latent.valueDim : m_model.headDim) / m_split;
         if (isLatent) {   // compressed query and key-value before and after their norms; Q and K of nope + rope; V
             const LatentAttention &l = m_model.latent;
-            visit("compressed query and key-value", Attention, (l.queryRank + l.keyValueRank) / m_whole, e, 1);
-            visit("their norms' output", Attention, (l.queryRank + l.keyValueRank) / m_whole, w, 1);
-            visit("query and key", Attention, 2 * a * (l.nopeDim + l.ropeDim) / m_split, e, 1);
-            visit("value", Attention, output, e, 1);
+            visit(SavedName::CompressedQueryAndKeyValue, Attention, (l.queryRank + l.keyValueRank) / m_whole, e, 1);
+            visit(SavedName::NormedQueryAndKeyValue, Attention, (l.queryRank + l.keyValueRank) / m_whole, w, 1);
+            visit(SavedName::QueryAndKey, Attention, 2 * a * (l.nopeDim + l.ropeDim) / m_split, e, 1);
+            visit(SavedName::Value, Attention, output, e, 1);
         } else {
-            visit("query", Attention, output, e, 1);
-            visit("key and value", Attention, keyValue() / e / m_split, e, 1);
+            visit(SavedName::Query, Attention, output, e, 1);
+            visit(SavedName::KeyAndValue, Attention, keyValue() / e / m_split, e, 1);
         }
         // Output of the core, which fused attention reads again and the projection keeps too; its 8-bit copy for the
         // projection; with all-to-all context parallelism the tensor before the exchange as well.
-        visit("attention output", Attention, output, e, w < e ? 1 : 2);
+        visit(SavedName::AttentionOutput, Attention, output, e, w < e ? 1 : 2);
         if (w < e)
-            visit("quantized attention output", Attention, output, w, 1);
+            visit(SavedName::QuantizedAttentionOutput, Attention, output, w, 1);
         if (m_stack.contextAllToAll && m_shape.context > 1)
-            visit("attention output before the exchange", Attention, output, e, 1);
+            visit(SavedName::AttentionOutputBeforeTheExchange, Attention, output, e, 1);
     }
 
     /// The s x s part: log-sum-exp (fp32) of fused attention, or softmax and, with dropout, its mask and output.
@@ -181,12 +180,12 @@ private:
     {
         using enum LayerChild;
         if (m_stack.flashAttention)
-            return visit("log-sum-exp", Attention, m_model.heads / m_split, 4, 1);
+            return visit(SavedName::LogSumExp, Attention, m_model.heads / m_split, 4, 1);
         const double scores = m_model.heads * m_shape.sequence / m_split;
-        visit("softmax", Attention, scores, e, m_masks ? 1 : 2);
+        visit(SavedName::Softmax, Attention, scores, e, m_masks ? 1 : 2);
         if (m_masks) {
-            visit("softmax dropout mask", Attention, scores, 1, 1);
-            visit("softmax dropout output", Attention, scores, e, 1);
+            visit(SavedName::SoftmaxDropoutMask, Attention, scores, 1, 1);
+            visit(SavedName::SoftmaxDropoutOutput, Attention, scores, e, 1);
         }
     }
 
@@ -194,8 +193,8 @@ private:
     template <class Visit>
     void mlp(Visit &visit, double width) const
     {
-        visit("activation function input", LayerChild::Mlp, (m_model.gatedFfn ? 2 : 1) * width, e, 1);
-        visit("activation function output", LayerChild::Mlp, width, w, 1);
+        visit(SavedName::ActivationFunctionInput, LayerChild::Mlp, (m_model.gatedFfn ? 2 : 1) * width, e, 1);
+        visit(SavedName::ActivationFunctionOutput, LayerChild::Mlp, width, w, 1);
     }
 
     /// Routed tokens: permuted input, expert tensors, and, where the stack keeps it, the output before un-permutation.
@@ -204,9 +203,9 @@ private:
     {
         using enum LayerChild;
         const double hidden = m_copies * m_model.hidden * m_shape.expertTensor;
-        visit("permuted tokens", Mlp, hidden, w, 1);
+        visit(SavedName::PermutedTokens, Mlp, hidden, w, 1);
         if (m_stack.storesExpertOutputs)
-            visit("expert outputs", Mlp, hidden, e, 1);
+            visit(SavedName::ExpertOutputs, Mlp, hidden, e, 1);
         mlp(visit, m_copies * m_model.expertFfn);
     }
 
@@ -266,17 +265,17 @@ std::vector<SavedTensor> savedTensors(const ModelSpec &model, bool expertLayer, 
     const double tokens = shape.sequence * shape.microBatch / shape.context;
     std::vector<SavedTensor> tensors;
     const bool isByTensor = shape.recompute == Recompute::None || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
-    const auto add = [&](const std::string_view name, LayerChild child, double elements, double size, int references) {
-        const bool isAgain = (shape.recomputeNorms && name.ends_with("norm output"))
-            || (shape.recomputeActivationFunction && name == "activation function output");
-        if (isByTensor && isAgain)
+    const auto add = [&](SavedName name, LayerChild child, double elements, double size, int references) {
+        const bool isRecomputed = (shape.recomputeNorms && (name == SavedName::AttentionNormOutput || name == SavedName::MlpNormOutput))
+            || (shape.recomputeActivationFunction && name == SavedName::ActivationFunctionOutput);
+        if (isByTensor && isRecomputed)
             return;
         size *= shape.keptShare;
         if (elements > 0 && size > 0)   // a model without that part keeps nothing of it
-            tensors.push_back({name.data(), child, tokens * elements, tokens * elements * size, references});
+            tensors.push_back({name, child, tokens * elements, tokens * elements * size, references});
     };
     if (shape.recompute == Recompute::Full)
-        add("layer input", LayerChild::Attention, token.input() / shape.elementBytes, shape.elementBytes, 1);
+        add(SavedName::LayerInput, LayerChild::Attention, token.input() / shape.elementBytes, shape.elementBytes, 1);
     else if (shape.recompute == Recompute::Selective && stack.operatorLevelSelective)
         token.forEachKeptByOperator(add);
     else

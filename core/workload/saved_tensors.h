@@ -5,6 +5,7 @@
 
 #include "core/workload/model_math.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace trainyard {
@@ -12,8 +13,17 @@ namespace trainyard {
 /// The two modules of a layer, each with the norm before it.
 enum class LayerChild : std::uint8_t { Attention, Mlp };
 
+enum class SavedName : std::uint8_t {
+    AttentionNormInput, AttentionNormOutput, AttentionDropoutMask, MlpNormInput, MlpNormOutput,
+    RouterLogitsAndProbabilities, MlpDropoutMask, LayerInput, QueryAndAttentionOutput, Key, MlpProducts, LayerOutput,
+    ExpertProducts, CompressedQueryAndKeyValue, NormedQueryAndKeyValue, QueryAndKey, Value, Query, KeyAndValue,
+    AttentionOutput, QuantizedAttentionOutput, AttentionOutputBeforeTheExchange, LogSumExp, Softmax,
+    SoftmaxDropoutMask, SoftmaxDropoutOutput, ActivationFunctionInput, ActivationFunctionOutput, PermutedTokens,
+    ExpertOutputs,
+};
+
 struct SavedTensor {
-    const char *name = "";         // "attention norm output"
+    SavedName name = SavedName::LayerInput;
     LayerChild child = LayerChild::Attention;
     double elements = 0, bytes = 0;   // of one micro-batch on one GPU
     int references = 1;            // operators that keep this storage; it is stored, and counted in `bytes`, once

@@ -16,10 +16,13 @@ class PlanStepTest : public QObject {
 
     const Plan m_plan = test::oneSite(8, 1);
 
+    /// Of a step that makes the plan another one: of one that does not, nothing would be found either way.
     [[nodiscard]] bool changes(const std::function<void(Plan &)> &step) const
     {
         Plan next = m_plan;
         step(next);
+        if (next == m_plan)
+            qFatal("the step leaves the plan as it is");
         return changesTraining(m_plan, next);
     }
 

@@ -215,7 +215,7 @@ bool ClusterMap::carryKey(QKeyEvent *event)
     case Qt::Key_Return:
     case Qt::Key_Enter:
     case Qt::Key_Space: drop(); return true;
-    default: return true;                  // nothing else happens with GPUs in hand
+    default: return true;                  // nothing else happens while GPUs are picked up
     }
 }
 

@@ -46,12 +46,10 @@ QString FileTarget::ask(const QString &title, const QString &fileName, const QSt
 void FileTarget::write(const QString &what, const QString &path, std::function<Expected<void>(const QString &)> work)
 {
     m_queue.run(this, [path, work = std::move(work)] { return work(path); }, [this, what, path](const Expected<void> &result) {
-        if (result) {
+        if (result)
             saySuccess(what, path);
-            emit written(path);
-        } else {
+        else
             sayFailure(tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), QString::fromStdString(toString(result.error())));
-        }
     });
 }
 

@@ -37,9 +37,6 @@ public:
     void write(const QString &what, const QString &path, const QByteArray &content);
     void sayFailure(const QString &headline, const QString &details);
 
-signals:
-    void written(const QString &path);
-
 private:
     void saySuccess(const QString &what, const QString &path);
 

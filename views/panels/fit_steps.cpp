@@ -36,7 +36,7 @@ FitSteps::FitSteps(QWidget *parent)
 void FitSteps::setAdvice(const MemoryAdvicePtr &advice, bool isApplicable, bool isWanted)
 {
     const bool isKnown = advice && (isApplicable || isWanted)
-        && (!advice->fitting.steps.empty() || (!advice->fitting.before.fits && !advice->fitting.summary.empty()));   // steps also where it fits at the brim
+        && (!advice->fitting.steps.empty() || (!advice->fitting.before.fits && !advice->fitting.summary.empty()));   // steps also where it fits with little headroom
     const bool isAwaited = isWanted && !isKnown && !(advice && advice->isComplete && isApplicable);
     m_advice = isKnown ? advice : std::make_shared<const MemoryAdvice>();
     setVisible(isKnown || isAwaited);
@@ -65,15 +65,6 @@ void FitSteps::showSteps()
         m_steps[i]->setToolTip(tr("After it: %1 of %2 on the fullest GPU.").arg(formatBytes(double(step.device)), formatBytes(double(step.capacity))));
     }
     m_adopt->setAccessibleName(tr("Fit this model: %n steps", nullptr, int(fitting.steps.size())));
-}
-
-QStringList FitSteps::sentences() const
-{
-    QStringList texts;
-    for (const TextLine *line : m_steps)
-        if (line->isVisibleTo(this))
-            texts << line->text();
-    return texts;
 }
 
 } // namespace trainyard

@@ -23,7 +23,6 @@ public:
     /// not fit, so that steps are on their way where there are none yet.
     void setAdvice(const MemoryAdvicePtr &advice, bool isApplicable, bool isWanted);
     [[nodiscard]] HoverButton *adoptButton() const { return m_adopt; }
-    [[nodiscard]] QStringList sentences() const;
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);

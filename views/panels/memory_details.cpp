@@ -32,7 +32,7 @@ const StageMemory *stageOf(const Evaluation *evaluation, int stage)
 
 MemoryDetails::MemoryDetails(QWidget *parent)
     : QWidget(parent), m_stages(new QComboBox(this)), m_parts(new MemoryParts(this)), m_fit(new FitSteps(this)),
-      m_offloadTitle(new SectionTitle(tr("Activation offload"), {}, this)), m_stepTitle(new SectionTitle(tr("Optimizer step off the GPU"), {}, this)), m_buysTitle(new SectionTitle(tr("What the free memory buys"), tr("effect if applied"), this)),
+      m_offloadTitle(new SectionTitle(tr("Activation offload"), {}, this)), m_stepTitle(new SectionTitle(tr("Optimizer step off the GPU"), {}, this)), m_buysTitle(new SectionTitle(tr("Headroom suggestions"), tr("effect if applied"), this)),
       m_offload(new FactTable(this)), m_step(new FactTable(this)), m_noOffers(new TextLine({}, Ink::Faint, this)), m_list(new QVBoxLayout)
 {
     setFont(uiFont(-1));

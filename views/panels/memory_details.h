@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What fills the GPU of one stage, largest part first, against what it holds; what activation offload does and costs; and
-// what to do about it: the steps that make the plan fit, above all else, or what the free memory buys. GUI thread.
+// what to do about it: the steps that make the plan fit, above all else, or headroom suggestions. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 #include "models/memory_advice.h"
@@ -32,7 +32,7 @@ public:
     void setStale(bool isStale);           // what fills the GPU is of an older plan
     void setOutdated(bool isOutdated);     // the window shows another plan than the one that is advised on
 
-    /// What to do about the memory of the plan as it is: the steps that make it fit, or what the free memory buys.
+    /// What to do about the memory of the plan as it is: the steps that make it fit, or headroom suggestions.
     [[nodiscard]] QWidget *advice() const;
     [[nodiscard]] FitSteps *fitSteps() const { return m_fit; }
     [[nodiscard]] const std::vector<PartRow *> &offers() const { return m_offers; }

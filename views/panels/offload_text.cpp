@@ -24,10 +24,10 @@ QString layers(int count)
 /// What MEMO, KARMA or ProTrain make of the layers, and what the second computation takes.
 QString policyFact(const OffloadMetrics &offload)
 {
-    QString fact = offload.tokenShare ? QObject::tr("%1 of the tokens leave in %2").arg(formatPercent(*offload.tokenShare), layers(offload.layersSwapped))
-                                      : QObject::tr("%1 kept, %2 swapped, %3 computed again").arg(layers(offload.layersKept)).arg(offload.layersSwapped).arg(offload.layersRecomputed);
+    QString fact = offload.tokenShare ? QObject::tr("%1 of the tokens offloaded in %2").arg(formatPercent(*offload.tokenShare), layers(offload.layersSwapped))
+                                      : QObject::tr("%1 kept, %2 swapped, %3 recomputed").arg(layers(offload.layersKept)).arg(offload.layersSwapped).arg(offload.layersRecomputed);
     if (offload.recompute > 0)
-        fact += QObject::tr("; %1 compute twice").arg(formatSeconds(offload.recompute));
+        fact += QObject::tr("; recompute takes %1 per iteration").arg(formatSeconds(offload.recompute));
     return fact + u'.';
 }
 
@@ -35,20 +35,20 @@ QString policyFact(const OffloadMetrics &offload)
 std::vector<OffloadLine> movedLines(const OffloadMetrics &offload)
 {
     std::vector<OffloadLine> lines;
-    lines.push_back({QObject::tr("leaves per iteration"), formatBytes(offload.bytesPerGpu), QObject::tr("Written by the GPU that moves most.")});
+    lines.push_back({QObject::tr("offloaded per iteration"), formatBytes(offload.bytesPerGpu), QObject::tr("Written by the GPU that moves most.")});
     if (offload.bytesForwarded > 0)
-        lines.push_back({QObject::tr("used before it had left"), formatBytes(offload.bytesForwarded), QObject::tr("Taken from the GPU while the store was still on its way, so that nothing is loaded.")});
-    lines.push_back({QObject::tr("writing needed"), bandwidth(offload.requiredWriteGBps), QObject::tr("Of one GPU: what leaves, over half the iteration.")});
+        lines.push_back({QObject::tr("forwarded from the GPU"), formatBytes(offload.bytesForwarded), QObject::tr("Taken from the GPU while the store was still on its way, so that nothing is loaded.")});
+    lines.push_back({QObject::tr("required write rate"), bandwidth(offload.requiredWriteGBps), QObject::tr("Of one GPU: what leaves, over half the iteration.")});
     lines.push_back({QObject::tr("activation peak"), formatChange(1, 1 - offload.activationPeakReduction), QObject::tr("Against the same plan with all activations on the GPU.")});
     const bool waits = offload.stall > 0;
     lines.push_back({waits ? QObject::tr("training waits") : QObject::tr("training"), waits ? formatSeconds(offload.stall) : QObject::tr("does not wait"), QObject::tr("Seconds of the iteration in which compute waits for activations to return.")});
     if (offload.layersSwapped + offload.layersRecomputed > 0)
-        lines.push_back({QObject::tr("layers"), QObject::tr("%1 stay, %2 swapped, %3 again").arg(offload.layersKept).arg(offload.layersSwapped).arg(offload.layersRecomputed),
-                         QObject::tr("What the policy makes of the layers of the stage that would hold most: kept on the GPU, swapped out and in, computed again.")});
+        lines.push_back({QObject::tr("layers"), QObject::tr("%1 kept, %2 swapped, %3 recomputed").arg(offload.layersKept).arg(offload.layersSwapped).arg(offload.layersRecomputed),
+                         QObject::tr("What the policy makes of the layers of the stage that would hold most: kept on the GPU, swapped out and in, recomputed.")});
     if (offload.tokenShare)
-        lines.push_back({QObject::tr("tokens that leave"), formatPercent(*offload.tokenShare), QObject::tr("Of the tensors beside input and attention output. The others are computed again.")});
+        lines.push_back({QObject::tr("tokens offloaded"), formatPercent(*offload.tokenShare), QObject::tr("Of the tensors beside input and attention output. The others are recomputed.")});
     if (offload.recompute > 0)
-        lines.push_back({QObject::tr("computed again"), formatSeconds(offload.recompute), QObject::tr("Seconds of the iteration in which that stage computes what did not leave a second time.")});
+        lines.push_back({QObject::tr("recomputed"), formatSeconds(offload.recompute), QObject::tr("Seconds of the iteration in which that stage computes what did not leave a second time.")});
     return lines;
 }
 
@@ -102,7 +102,7 @@ std::vector<OffloadLine> offloadLines(const Metrics &metrics)
     if (offload.bytesPerGpu > 0 || offload.recompute > 0)
         lines = movedLines(offload);
     if (offload.ssdLifetimeYears)
-        lines.push_back({QObject::tr("life of the drives"), formatYears(*offload.ssdLifetimeYears), QObject::tr("Of the drives that wear out first, written as in this iteration day and night.")});
+        lines.push_back({QObject::tr("drive endurance"), formatYears(*offload.ssdLifetimeYears), QObject::tr("Of the drives that wear out first, written as in this iteration day and night.")});
     if (offload.ssdUsdPerGpu)
         lines.push_back({QObject::tr("drives per GPU"), formatUsd(*offload.ssdUsdPerGpu), QObject::tr("Price of a node's drives over its GPUs.")});
     return lines;

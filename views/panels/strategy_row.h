@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One strategy: name, control (a list, one that any number can be typed into, or a switch where there are two values "off"
 // and "on"), and at the right the effect of the best other value. The values are the alternatives of one group; one that
-// changes what is learned has "≠" before it and is not recommended in green. GUI thread.
+// affects convergence has "≠" before it and is not recommended in green. GUI thread.
 
 #include "core/advice/alternatives.h"
 #include "models/effects.h"

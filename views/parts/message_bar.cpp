@@ -114,14 +114,6 @@ void MessageBar::dismiss(const QString &kind)
     setVisible(!m_lines.empty());
 }
 
-QStringList MessageBar::kinds() const
-{
-    QStringList all;
-    for (const Line &line : m_lines)
-        all << line.message.kind;
-    return all;
-}
-
 QString MessageBar::text(const QString &kind) const
 {
     for (const Line &line : m_lines) {

@@ -32,7 +32,6 @@ public:
 
     void show(Message message);
     void dismiss(const QString &kind);
-    [[nodiscard]] QStringList kinds() const;       // of the messages in sight, top to bottom
     /// Text of a message in sight; empty where there is none of this kind.
     [[nodiscard]] QString text(const QString &kind) const;
     /// Presses the nth answer of a message in sight.

@@ -81,7 +81,7 @@ void addTrack(std::vector<double> &buckets, const Evaluation &evaluation, const 
 std::vector<WanFlow::Turn> turnsOf(const Evaluation &evaluation, int link, int direction, int buckets)
 {
     const Timeline &timeline = evaluation.timeline;
-    std::map<int, std::vector<double>> byLane;
+    std::map<int, std::vector<double>> byMember;
     bool areTurns = false;
     for (const Track &track : timeline.tracks) {
         if (track.stream != Stream::Wan || track.wanLink != link || directionOf(evaluation, track) != direction)
@@ -89,15 +89,15 @@ std::vector<WanFlow::Turn> turnsOf(const Evaluation &evaluation, int link, int d
         areTurns = areTurns || hasTurns(timeline, track);
         for (std::uint32_t s = track.first; s < track.last; ++s) {
             const auto sender = std::size_t(sendingMember(timeline, s));
-            std::vector<double> &lane = byLane[sender < evaluation.layout.classes.size() ? evaluation.layout.classes[sender].cellMember : int(sender)];
-            lane.resize(std::size_t(buckets), 0.0);
-            addTime(lane, timeline.duration, timeline.start[s], timeline.end[s], pipelinesOf(evaluation, track));
+            std::vector<double> &member = byMember[sender < evaluation.layout.classes.size() ? evaluation.layout.classes[sender].cellMember : int(sender)];
+            member.resize(std::size_t(buckets), 0.0);
+            addTime(member, timeline.duration, timeline.start[s], timeline.end[s], pipelinesOf(evaluation, track));
         }
     }
     std::vector<WanFlow::Turn> turns;
     if (areTurns)
-        for (auto &[lane, time] : byLane)
-            turns.push_back({lane, std::move(time)});
+        for (auto &[member, time] : byMember)
+            turns.push_back({member, std::move(time)});
     return turns;
 }
 

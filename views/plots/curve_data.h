@@ -26,7 +26,7 @@ struct WanFlow {                   // one direction of one link
     std::string name;              // "Oregon → Iowa"
     double capacityGbps = 0;
     std::vector<double> gbps;      // mean of each bucket; times the bucket it adds up to the bytes of the metrics
-    struct Turn { int lane = 0; std::vector<double> gbps; };   // lane of a cell
+    struct Turn { int member = 0; std::vector<double> gbps; };   // of a cell
     std::vector<Turn> turns;       // where pipelines take turns: the part of each, which add up to the above
 };
 /// Directions that carry anything. The bytes of a direction are spread evenly over the time of its transfers: spans of

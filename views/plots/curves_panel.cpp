@@ -153,7 +153,6 @@ void CurvesPanel::showTab(int index)
     m_stack->setCurrentIndex(index);
     m_stages->setVisible(currentPlot()->hasStages());
     describePlot();
-    Q_EMIT tabChanged(Tab(index));
 }
 
 void CurvesPanel::describePlot()

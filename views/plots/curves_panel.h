@@ -45,7 +45,6 @@ public:
 
 Q_SIGNALS:
     void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
-    void tabChanged(trainyard::CurvesPanel::Tab tab);
     void cursorMoved(qint64 time);
     void enlargeRequested(bool enlarged);      // whoever lays out hides the neighbours, or shows them again
 

@@ -115,7 +115,7 @@ QString MemoryPlot::describe(double x) const
         if (part->bytes(stage) > 0)
             lines << QStringLiteral("%1 %2").arg(tr(part->name), formatBytes(part->bytes(stage)));
     if (stage.inFlight > 0)
-        lines << tr("%1 micro-batches alive at the peak").arg(stage.inFlight, 0, 'g', 3);
+        lines << tr("%1 micro-batches in flight at the peak").arg(stage.inFlight, 0, 'g', 3);
     return lines.join(u'\n');
 }
 

@@ -77,7 +77,7 @@ void WanPlot::draw(QCustomPlot &plot)
         // Turns stand on one another: the whole first, then less and less of it in front.
         std::vector<double> left = flow.gbps;
         for (const WanFlow::Turn &turn : flow.turns) {
-            impulses(left, flow.direction, turnShade(color, turn.lane));
+            impulses(left, flow.direction, turnShade(color, turn.member));
             for (std::size_t i = 0; i < left.size(); ++i)
                 left[i] = std::max(0.0, left[i] - turn.gbps[i]);
         }

@@ -83,9 +83,9 @@ Theme &current()
     return instance;
 }
 
-QStringList &uiFamilies()
+const QStringList &uiFamilies()
 {
-    static QStringList families{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")};
+    static const QStringList families{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")};
     return families;
 }
 
@@ -184,12 +184,6 @@ void applyTheme(QApplication &application, ThemeKind kind)
         QEvent changed(QEvent::PaletteChange);
         QApplication::sendEvent(widget, &changed);
     }
-}
-
-void setUiFontFamilies(const QStringList &families)
-{
-    uiFamilies() = families;
-    uiFonts().clear();
 }
 
 QFont uiFont(int sizeOffset, QFont::Weight weight)

@@ -38,8 +38,6 @@ struct Theme {
 [[nodiscard]] const Theme &theme();
 /// Sets palette, font and style sheet of the application. System follows the palette's lightness.
 void applyTheme(QApplication &application, ThemeKind kind);
-/// Families that uiFont() tries, first to last. Tests that compare pixels pin one that is always there.
-void setUiFontFamilies(const QStringList &families);
 /// The product's interface font at a size relative to the base (0), in points, with tabular figures where it has them.
 [[nodiscard]] QFont uiFont(int sizeOffset = 0, QFont::Weight weight = QFont::Normal);
 

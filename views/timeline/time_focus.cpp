@@ -94,7 +94,7 @@ QString TimeFocus::names() const
 
 QString TimeFocus::text() const
 {
-    return tr("%1: %2 a stage, in %3").arg(parts.size() == 1 ? names() : tr("%1 small parts").arg(parts.size()), formatSeconds(seconds), countOf(qint64(pieces), tr("place"), tr("places")));
+    return tr("%1: %2 per stage, in %3").arg(parts.size() == 1 ? names() : tr("%1 small parts").arg(parts.size()), formatSeconds(seconds), countOf(qint64(pieces), tr("place"), tr("places")));
 }
 
 std::vector<QColor> focusColors()

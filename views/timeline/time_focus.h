@@ -35,7 +35,7 @@ struct TimeFocus {
     /// What a mark is booked to; nullptr of a transfer.
     [[nodiscard]] BreakdownPart partOf(std::uint32_t mark) const;
     [[nodiscard]] QString names() const;
-    /// "WAN: 1.52 s a stage, in 204 places".
+    /// "WAN: 1.52 s per stage, in 204 places".
     [[nodiscard]] QString text() const;
 };
 

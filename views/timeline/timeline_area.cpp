@@ -43,11 +43,6 @@ void TimelineView::finishArea()
     m_areaTable->setRows(tr("%1 on %2").arg(length, countOf(qint64(lines.size()), tr("row"), tr("rows"))),
                          areaRows(*m_state.timeline(), time, lines, m_state.filter));
     m_canvas->update();
-    QList<quint32> tracks;
-    for (const AreaLine &line : lines)
-        tracks.append(QList<quint32>(line.tracks.begin(), line.tracks.end()));
-    std::ranges::sort(tracks);
-    emit areaSelected(time.begin, time.end, tracks);
 }
 
 void TimelineView::placeAreaTable()

@@ -169,7 +169,6 @@ void TimelineView::togglePinOf(const QString &key)
     if (!m_options.pinned.remove(key))
         m_options.pinned.insert(key);
     relayout();
-    emit pinsChanged(pinnedRows());
 }
 
 void TimelineView::toggleStreams()
@@ -183,28 +182,6 @@ void TimelineView::toggleInside()
     m_state.showsInside = !m_state.showsInside;
     m_card->hide();
     repaintChart();
-}
-
-QStringList TimelineView::pinnedRows() const
-{
-    return {m_options.pinned.begin(), m_options.pinned.end()};
-}
-
-void TimelineView::setPinnedRows(const QStringList &keys)
-{
-    m_options.pinned = QSet<QString>(keys.begin(), keys.end());
-    relayout();
-}
-
-QStringList TimelineView::foldedDatacenters() const
-{
-    return {m_options.folded.begin(), m_options.folded.end()};
-}
-
-void TimelineView::setFoldedDatacenters(const QStringList &keys)
-{
-    m_options.folded = QSet<QString>(keys.begin(), keys.end());
-    relayout();
 }
 
 void TimelineView::addMark()

@@ -52,8 +52,7 @@ void TimelineView::showCursor(qint64 time)
 
 void TimelineView::hover(std::uint32_t span, QPoint point)
 {
-    const bool changed = span != m_state.hovered;
-    if (changed) {
+    if (span != m_state.hovered) {
         const ChartGeometry geometry = m_canvas->geometry();
         m_canvas->update(hoverRect(m_state, geometry, m_state.hovered));
         m_state.hovered = span;
@@ -70,8 +69,6 @@ void TimelineView::hover(std::uint32_t span, QPoint point)
         showWait(wait, point);
     else
         m_card->hide();
-    if (changed)
-        emit spanHovered(span);
 }
 
 void TimelineView::showCard(std::uint32_t span, QPoint point)

@@ -54,11 +54,6 @@ public:
     void setFilter(const SpanFilter &filter);
     /// What is searched for and the legend's switches together.
     [[nodiscard]] const SpanFilter &filter() const { return m_state.filter; }
-    /// Keys of pinned rows and folded datacenters, to remember between sessions.
-    [[nodiscard]] QStringList pinnedRows() const;
-    void setPinnedRows(const QStringList &keys);
-    [[nodiscard]] QStringList foldedDatacenters() const;
-    void setFoldedDatacenters(const QStringList &keys);
     [[nodiscard]] const TimelineState &state() const { return m_state; }
     [[nodiscard]] QWidget *canvas() const;
     /// The table of the selected area. It lies over the chart while it is a child of this view; given another parent, it is
@@ -106,12 +101,9 @@ public slots:
 
 signals:
     void rangeChanged(qint64 begin, qint64 end);
-    void spanHovered(quint32 span);            // kNoSpan where the mouse left
     void spanSelected(quint32 span);
     void focusChanged();                       // to other parts of the iteration, or to none
     void stageClicked(int stage);              // the label of one of its rows
-    void areaSelected(qint64 begin, qint64 end, const QList<quint32> &tracks);
-    void pinsChanged(const QStringList &keys);
     void cursorMoved(qint64 time);             // kNoCursor where the pointer left
 
 protected:

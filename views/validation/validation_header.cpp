@@ -89,11 +89,6 @@ void ValidationHeader::arrange()
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
 
-QString ValidationHeader::overview() const
-{
-    return m_overview->text();
-}
-
 void ValidationHeader::setOverview(const QString &text)
 {
     m_overview->setText(text);
@@ -140,12 +135,6 @@ void ValidationHeader::setFaults(const QString &path, const Errors &errors)
     builtin->setVisible(true);
     const int lines = std::min(kFaultRows, int(errors.size()));
     m_faults->setFixedHeight(m_faults->horizontalHeader()->sizeHint().height() + lines * m_faults->verticalHeader()->defaultSectionSize() + 4);
-}
-
-void ValidationHeader::focusFile()
-{
-    file->setFocus(Qt::ShortcutFocusReason);
-    file->selectAll();
 }
 
 } // namespace trainyard

@@ -30,11 +30,9 @@ public:
     void setFile(const QString &file);
     /// Lists what is wrong with a file of rows; none: all is well.
     void setFaults(const QString &file, const Errors &errors);
-    void focusFile();
 
     QPushButton *const back, *const choose, *const builtin, *const again, *const stop, *const exportCsv;
     QLineEdit *const file;
-    [[nodiscard]] QString overview() const;
     [[nodiscard]] EvidenceTable &faults() { return *m_faults; }
 
 signals:

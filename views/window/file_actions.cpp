@@ -169,7 +169,7 @@ void FileActions::commitTyped()
 {
     if (m_commitForm)
         m_commitForm();
-    // Fields commit when they lose the focus; other widgets keep it, so that GPUs in hand stay there.
+    // Fields commit when they lose the focus; other widgets keep it, so that GPUs that are picked up stay so.
     QWidget *field = QApplication::focusWidget();
     if (!field || !field->testAttribute(Qt::WA_InputMethodEnabled) || !m_window->isAncestorOf(field))
         return;

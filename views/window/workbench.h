@@ -70,7 +70,7 @@ public:
     void reveal(QWidget *panel);
     /// All that is about memory: its switches, what fills the GPUs, and the curves of recomputing, offloading or keeping.
     void showMemory();
-    /// What to do about the memory: the steps that make the plan fit or, where it does, what the free memory buys.
+    /// What to do about the memory: the steps that make the plan fit or, where it does, headroom suggestions.
     void showFitting();
     void resetLayout();
     [[nodiscard]] QByteArray layoutState() const;

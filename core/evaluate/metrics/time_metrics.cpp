@@ -93,7 +93,7 @@ double peakFlopsInUse(const Workload &workload)
     return peak;
 }
 
-/// FLOPs of one sequence that MEMO, KARMA and ProTrain make the stages compute again, over an average layer of the model. What
+/// FLOPs of one sequence that MEMO, KARMA and ProTrain make the stages recompute, over an average layer of the model. What
 /// is quadratic in s is the core of attention: F(s) = a s + b s^2, so b s^2 = 2 (F(s) - 2 F(s/2)).
 double recomputedByPolicy(const Workload &workload, const Costs &costs, double s)
 {

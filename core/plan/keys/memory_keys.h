@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The keys of `memory`: what is kept, computed again or moved out.
+// The keys of `memory`: what is kept, recomputed or moved out.
 
 #include "core/plan/keys/key.h"
 #include "core/plan/plan.h"
@@ -10,9 +10,9 @@ namespace trainyard::keys {
 template <class V> void describe(V &v, Of<MemoryStrategy>)
 {
     v.value(&MemoryStrategy::recompute,
-        Key("recompute", "Activations computed again in the backward pass", kAlways,
+        Key("recompute", "Activations recomputed in the backward pass", kAlways,
             shown("Recompute",
-                "Activations that are thrown away after forward and computed again in backward. Selective: the core of "
+                "Activations that are discarded after forward and recomputed in backward. Selective: the core of "
                 "attention. Full: all but the input of each layer.")));
     v.value(&MemoryStrategy::recomputeLayers,
         Key("recompute_layers", "Layers of each stage that recompute, its first ones", otherwise("all"),
@@ -20,15 +20,15 @@ template <class V> void describe(V &v, Of<MemoryStrategy>)
             shown("Layers",
                 "Layers of each stage that are recomputed, its first ones. The rest keep what they computed.")));
     v.value(&MemoryStrategy::recomputeNorms,
-        Key("recompute_norms", "Outputs of norms are computed again", said("Recomputed norms"),
+        Key("recompute_norms", "Outputs of norms are recomputed", said("Recomputed norms"),
             shown("Norms",
-                "Outputs of the norms are computed again in backward: cheap, because a norm is limited by memory "
+                "Outputs of the norms are recomputed in backward: cheap, because a norm is limited by memory "
                 "bandwidth and its input is kept anyway.")));
     v.value(&MemoryStrategy::recomputeActivationFunction,
-        Key("recompute_activation_function", "Outputs of the MLP's activation function are computed again",
+        Key("recompute_activation_function", "Outputs of the MLP's activation function are recomputed",
             said("Recomputed activation function"),
             shown("Act. function",
-                "The output of the MLP's activation function is computed again in backward from its input.")));
+                "The output of the MLP's activation function is recomputed in backward from its input.")));
     v.value(&MemoryStrategy::activationOffload,
         Key("activation_offload", "Where activations wait for the backward pass", said("Activation offload"),
             shown("Activation offload",
@@ -49,12 +49,12 @@ template <class V> void describe(V &v, Of<MemoryStrategy>)
             said("Choice of what is offloaded"),
             more("`memo` moves inputs, attention outputs and a share of the tokens of the rest; `karma` swaps layers "
                  "without room or computes them again, whichever is shorter. The last three decide themselves what is "
-                 "computed again, so they need `recompute` `none`"),
+                 "recomputed, so they need `recompute` `none`"),
             shown("Chosen as",
                 "SSDTrain: whole tensors, the first ones. MEMO: of each layer input and attention output, and a share "
                 "of the tokens of the rest. KARMA: layers that have no room to stay, whichever of swapping and "
                 "recomputing is shorter for each. ProTrain: the fastest split into swapped, recomputed and kept "
-                "layers. These three compute again what does not leave.")));
+                "layers. These three recompute what does not leave.")));
     v.value(&MemoryStrategy::offloadMinElements,
         Key("offload_min_elements", "Tensors of fewer elements stay on the GPU",
             said("Smallest offloaded tensor", " elements"), upTo(2e9), more("under `ssdtrain`")));

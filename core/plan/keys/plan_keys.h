@@ -62,7 +62,7 @@ template <class V> void describe(V &v, Of<Plan>)
         "Training framework whose habits are modelled: a name, or { \"base\": name, \"release\": name, ...overrides }",
         said("Software stack"), kAlways, more("see below")));
     v.value(&Plan::placement, Key("placement", "What runs in which datacenter", kAlways));
-    v.value(&Plan::memory, Key("memory", "What is kept, computed again or moved out", kAlways));
+    v.value(&Plan::memory, Key("memory", "What is kept, recomputed or moved out", kAlways));
     v.value(&Plan::wan, Key("wan", "Use of the links between datacenters", kAlways, when(hasSeveralSites)));
     v.value(&Plan::moe, Key("moe", "Mixture-of-experts communication"));
     v.value(&Plan::heterogeneity, Key("heterogeneity", "Sharing between unequal GPUs"));

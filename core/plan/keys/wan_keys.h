@@ -46,7 +46,7 @@ template <class V> void describe(V &v, Of<WanStrategy>)
                 "Spatial: each pipeline sends over its own pair of nodes. Temporal: the pipelines of a cell take "
                 "turns, each over all pairs of the cell, so that a transfer is there sooner.")));
     v.automatic(&WanStrategy::cell,
-        Key("cell", "Pipelines of one cell; auto: WAN time / forward time, rounded", said("Pipelines a cell"),
+        Key("cell", "Pipelines of one cell; auto: WAN time / forward time, rounded", said("Pipelines per cell"),
             range(1, 1e6), when(takesTurns),
             shown("Cell size",
                 "Pipelines that take turns, a number or auto: time on the WAN over time of a forward, rounded.")));

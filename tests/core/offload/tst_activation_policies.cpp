@@ -89,7 +89,7 @@ private slots:
         QVERIFY(plan.peak <= Bytes{4e9});
     }
 
-    /// t_recompute < exposed swap-in: a slow link makes blocks compute again instead.
+    /// t_recompute < exposed swap-in: a slow link makes blocks recompute instead.
     void aSlowLinkRecomputes()
     {
         const auto blocks = equalBlocks(8);
@@ -151,7 +151,7 @@ private slots:
         }
     }
 
-    /// Nothing can be swapped: what has no room is computed again, and the peak is inputs and one block.
+    /// Nothing can be swapped: what has no room is recomputed, and the peak is inputs and one block.
     void withoutALinkBlocksAreComputedAgain()
     {
         for (const BlockPlan &plan : {karma(equalBlocks(8), {Bytes{4e9}, {}, {}}), proTrain(equalBlocks(8), {Bytes{4e9}, {}, {}})}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MEMO, KARMA and ProTrain on the timeline: what they move and compute again, in time, memory and bytes, against their closed
+// MEMO, KARMA and ProTrain on the timeline: what they move and recompute, in time, memory and bytes, against their closed
 // forms and against keeping everything.
 #include "core/assembly/iteration_costs.h"
 #include "core/layouts/placements.h"
@@ -93,7 +93,7 @@ private slots:
         }
     }
 
-    /// Every layer computed again is full recomputation: the same time, and the same bytes at the peak.
+    /// Every layer recomputed is full recomputation: the same time, and the same bytes at the peak.
     void recomputingEveryLayerIsFullRecomputation()
     {
         Plan plan = policyPlan({.policy = OffloadPolicy::Karma, .memoryGb = 74});
@@ -108,7 +108,7 @@ private slots:
         QVERIFY(isNear(*karma->metrics.hfu, *again->metrics.hfu, 1e-6));
     }
 
-    /// alpha = 1: (n - 2) whole layers leave and nothing is computed again.
+    /// alpha = 1: (n - 2) whole layers leave and nothing is recomputed.
     void memoWithAllTokensStoresAll()
     {
         Plan plan = policyPlan({.policy = OffloadPolicy::Memo, .rate = 1e6});

@@ -119,7 +119,7 @@ private slots:
         }
     }
 
-    /// Against the keeping plan's own evaluation: not slower, no stage with more, whatever is computed again and where.
+    /// Against the keeping plan's own evaluation: not slower, no stage with more, whatever is recomputed and where.
     void anAutomaticShareCostsNeitherTimeNorMemoryWhateverIsRecomputed()
     {
         for (const ScheduleKind schedule : {ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::ZbH2})

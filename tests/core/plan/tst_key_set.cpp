@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/key_list.h"
 #include "core/plan/plan_io.h"
 
 #include "tests/core/plan/random_plan.h"
@@ -42,6 +43,33 @@ Error fault(const char *key, const char *value)
     return next ? Error {} : next.error()[0];
 }
 
+/// Values of the same kind, of which a key has at least one in its range if it can be changed alone.
+std::vector<test::Json> othersOf(const test::Json &value)
+{
+    if (value.is_boolean())
+        return { !value.get<bool>() };
+    if (value.is_number_integer())
+        return { value.get<int>() + 1, value.get<int>() - 1, value.get<int>() / 2, 2 * value.get<int>() };
+    if (value.is_number())
+        return { value.get<double>() / 2, value.get<double>() + 0.25, 1.0 };
+    std::vector<test::Json> others;
+    for (const KeyRow &row : planKeys())
+        others.insert(others.end(), row.choices.begin(), row.choices.end());
+    others.push_back("another");
+    return others;
+}
+
+/// "cluster.datacenters[0].id" as nlohmann has it: /cluster/datacenters/0/id.
+test::Json::json_pointer pointerTo(const std::string &path)
+{
+    std::string pointer = "/";
+    for (const char c : path) {
+        if (c != ']')
+            pointer += c == '.' || c == '[' ? '/' : c;
+    }
+    return test::Json::json_pointer(pointer);
+}
+
 } // namespace
 
 class TstKeySet : public QObject {
@@ -79,22 +107,33 @@ private slots:
         QVERIFY(set("cluster.datacenters[0].pools[0].nodes", "9") == expected);
     }
 
-    /// Every key of a written plan, by the path and with the text that the file has for it.
-    void settingAnyKeyToItsOwnValueChangesNothing()
+    /// Each key of a written plan takes another value of its kind: in the file and by its path that is the same plan, and the
+    /// value it had, with the text that the file has for it, brings the plan back.
+    void everyKeyIsSetToAnotherValueAndBack()
     {
         int keys = 0;
         for (unsigned seed = 0; seed < 8; ++seed) {
             const Plan plan = test::RandomPlan(seed).plan();
-            test::eachLeaf(
-                test::Json::parse(formatPlan(plan)), "", [&](const std::string &path, const test::Json &value) {
-                    if (path == "format" || path == "version" || path.find("x_") != std::string::npos)
-                        return; // what the file keeps of others has keys of its own
-                    const auto same = withKeySet(plan, path, value.dump());
-                    QVERIFY2(same && *same == plan, (path + " = " + value.dump()).c_str());
+            const test::Json written = test::Json::parse(formatPlan(plan));
+            test::eachLeaf(written, "", [&](const std::string &path, const test::Json &value) {
+                if (path == "format" || path == "version" || path.find("x_") != std::string::npos)
+                    return; // what the file keeps of others has keys of its own
+                for (const test::Json &other : othersOf(value)) {
+                    test::Json edited = written;
+                    edited[pointerTo(path)] = other;
+                    const auto expected = parsePlan(edited.dump(), "edited.json");
+                    if (!expected || *expected == plan)
+                        continue; // outside of its range, or not what another key asks for
+                    const auto set = withKeySet(plan, path, other.dump());
+                    QVERIFY2(set && *set == *expected, (path + " = " + other.dump()).c_str());
+                    const auto back = withKeySet(*set, path, value.dump());
+                    QVERIFY2(back && *back == plan, (path + " = " + value.dump()).c_str());
                     ++keys;
-                });
+                    return;
+                }
+            });
         }
-        QVERIFY(keys > 500);
+        QVERIFY2(keys > 500, std::to_string(keys).c_str());
     }
 
     void anUnknownKeyNamesTheNearest()

@@ -90,7 +90,7 @@ private slots:
         const auto advice = stepsFor(m_plan);
         m_panel->setAdvice(advice);
         QVERIFY(says("Two steps make it fit"));
-        QCOMPARE(m_panel->fitSteps()->sentences(), (QStringList{"1  ZeRO-1: frees 10 GB a GPU", "2  Recompute: frees 20 GB a GPU"}));
+        QVERIFY(says("1  ZeRO-1: frees 10 GB a GPU") && says("2  Recompute: frees 20 GB a GPU"));
         QTest::mouseClick(m_panel->fitSteps()->adoptButton(), Qt::LeftButton);
         QCOMPARE(committed.count(), 1);
         QCOMPARE(committed[0][0].value<PlanPtr>(), advice->fitting.plan);
@@ -102,7 +102,7 @@ private slots:
         const auto advice = stepsFor(m_plan);
         advice->isComplete = false;
         m_panel->setAdvice(advice);
-        QCOMPARE(m_panel->fitSteps()->sentences().size(), 2);
+        QVERIFY(says("2  Recompute: frees 20 GB a GPU"));
         QVERIFY(!m_panel->fitSteps()->adoptButton()->isVisible());
     }
 

@@ -106,14 +106,14 @@ private slots:
         metrics.offload->layersSwapped = 4;
         metrics.offload->layersRecomputed = 9;
         metrics.offload->recompute = 0.075;
-        QVERIFY(offloadFacts(metrics).join(u' ').contains("3 layers kept, 4 swapped, 9 computed again; 75.0 ms compute twice"));
+        QVERIFY(offloadFacts(metrics).join(u' ').contains("3 layers kept, 4 swapped, 9 recomputed; recompute takes 75.0 ms per iteration"));
         QCOMPARE(offloadLines(metrics).size(), offloadLines(offloading()).size() + 2);
         metrics.offload->tokenShare = 0.278;
         QVERIFY(offloadFacts(metrics).join(u' ').contains("27.8 % of the tokens leave in 4 layers"));
-        metrics.offload->bytesPerGpu = 0;   // all of it is computed again
+        metrics.offload->bytesPerGpu = 0;   // all of it is recomputed
         metrics.offload->tokenShare.reset();
         const QString text = offloadFacts(metrics).join(u' ');
-        QVERIFY(text.contains("No activation leaves") && text.contains("computed again") && text.contains("lower"));
+        QVERIFY(text.contains("No activation leaves") && text.contains("recomputed") && text.contains("lower"));
     }
 
     void withoutDrivesTheListSaysWhere()

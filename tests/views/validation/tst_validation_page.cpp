@@ -4,6 +4,7 @@
 
 #include "models/validation/validation_runner.h"
 #include "views/panels/evidence_table.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 #include "views/validation/log_ticker.h"
 #include "views/validation/rows_panel.h"
@@ -22,6 +23,7 @@
 #include <QTabBar>
 #include <QTest>
 
+#include <algorithm>
 #include <semaphore>
 
 using namespace trainyard;
@@ -54,6 +56,11 @@ struct Fixture {
         QTRY_VERIFY_WITH_TIMEOUT(!runner.isRunning(), 30000);
         QApplication::processEvents();
     }
+    [[nodiscard]] bool says(const QString &text) const
+    {
+        const auto lines = page.header->findChildren<TextLine *>();
+        return std::ranges::any_of(lines, [&](const TextLine *line) { return line->isVisible() && line->text().contains(text); });
+    }
     [[nodiscard]] static QString cell(const QTableView &table, int row, int column) { return table.model()->index(row, column).data().toString(); }
 };
 
@@ -76,7 +83,7 @@ private slots:
         Fixture f;
         QCOMPARE(f.page.rows->table->model()->rowCount(), 5);
         QCOMPARE(f.page.summary->model()->rowCount(), 3);
-        QVERIFY2(f.page.header->overview().startsWith(QStringLiteral("5 figures of 2 sources")), qPrintable(f.page.header->overview()));
+        QVERIFY(f.says(QStringLiteral("5 figures of 2 sources")));
         QSignalSpy started(&f.runner, &ValidationRunner::started);
         f.page.open();
         QCOMPARE(started.count(), 0);
@@ -92,7 +99,7 @@ private slots:
         QVERIFY(f.page.header->stop->isVisible() && !f.page.header->again->isVisible());
         QTest::mouseClick(f.page.header->stop, Qt::LeftButton);
         QVERIFY(!f.runner.isRunning() && f.page.header->again->isVisible());
-        QVERIFY(f.page.header->overview().contains(QStringLiteral("Stopped")));
+        QVERIFY(f.says(QStringLiteral("Stopped")));
         QCOMPARE(f.page.rows->table->model()->rowCount(), 5);   // of the run before
         f.mayRead.release();
     }
