@@ -88,6 +88,7 @@ private slots:
             StageOffload bytes;
             TaskGraph graph = graphOf(c, leaving, bytes);
             loadOnDemand(graph, c, kept, leaving);
+            graph.events = eventTopologyOf(graph);
             const Run run = offload::run(graph, bytes, c);
             double dropped = 0;
             for (std::size_t module = leaving; module < kept; ++module)
