@@ -109,7 +109,7 @@ private slots:
         QVERIFY(offloadFacts(metrics).join(u' ').contains("3 layers kept, 4 swapped, 9 recomputed; recompute takes 75.0 ms per iteration"));
         QCOMPARE(offloadLines(metrics).size(), offloadLines(offloading()).size() + 2);
         metrics.offload->tokenShare = 0.278;
-        QVERIFY(offloadFacts(metrics).join(u' ').contains("27.8 % of the tokens leave in 4 layers"));
+        QVERIFY(offloadFacts(metrics).join(u' ').contains("27.8 % of the tokens offloaded in 4 layers"));
         metrics.offload->bytesPerGpu = 0;   // all of it is recomputed
         metrics.offload->tokenShare.reset();
         const QString text = offloadFacts(metrics).join(u' ');

@@ -155,15 +155,18 @@ private slots:
 
     void theRowUnderThePointerIsPinnedThoughItMoved()
     {
-        const int before = state().layout.rowOfTrack[2];
-        const QString third = state().layout.rows[std::size_t(before)].key;
+        const QString first = state().layout.rows[std::size_t(state().layout.rowOfTrack[0])].key;
+        const QString third = state().layout.rows[std::size_t(state().layout.rowOfTrack[2])].key;
         QMenu *menu = menuAt(middleOf(backwardOf(2, 1)));
         QVERIFY(menu);
-        m_view->toggleStreams();
-        QVERIFY(state().layout.rowOfTrack[2] != before);
+        const QPoint elsewhere = middleOf(backwardOf(0, 1));
+        QMouseEvent move(QEvent::MouseMove, elsewhere, m_view->canvas()->mapToGlobal(elsewhere), Qt::NoButton, Qt::NoButton, {});
+        QApplication::sendEvent(m_view->canvas(), &move);
+        m_view->togglePin();                   // all other rows have another number now
+        QCOMPARE(state().layout.rows.front().key, first);
         click(menu, QStringLiteral("Pin this row"));
-        QCOMPARE(state().layout.pinnedCount, 1);
-        QCOMPARE(state().layout.rows.front().key, third);
+        QCOMPARE(state().layout.pinnedCount, 2);
+        QCOMPARE((QSet<QString>{state().layout.rows[0].key, state().layout.rows[1].key}), (QSet<QString>{first, third}));
     }
 
     void keysThatWalkSayWhatIsSelected()
