@@ -46,8 +46,10 @@ ExpectedAll<EvaluationPtr> rules(const PlanPtr &p)
     memory.fits = p->workload.microBatch < 8;
     memory.peak = memory.fits ? 60'000'000'000 : 90'000'000'000;
     m.memory = memory;
-    if (!memory.fits)
+    if (!memory.fits) {
         evaluation->problems.push_back({Severity::Blocking, "Stage 1 does not fit.", {}, {}});
+        evaluation->feasibility.fitsGpus = false;
+    }
     return evaluation;
 }
 

@@ -105,14 +105,14 @@ private slots:
         const EvaluationPtr atlas = evaluatedWith({});
         const double own = atlas->metrics.iterationTime.value();
         const BubbleFillMetrics &fill = *atlas->metrics.bubbleFill;
-        comparePage("atlas-headline.md", "GPipe over one connection a node pair takes " + secondsText(one) + ", over many " + secondsText(many) + ", Atlas "
+        comparePage("atlas-headline.md", "GPipe over one connection per node pair takes " + secondsText(one) + ", over many " + secondsText(many) + ", Atlas "
                                              + secondsText(own) + ":\n" + plainText(one / own) + " times less, of which connections are " + plainText(one / many)
                                              + " and the schedule and turns " + plainText(many / own) + ".");
         comparePage("atlas-headline.md", "GPUs are " + percentText(*atlas->metrics.gpuUtilization) + " busy with training and "
-                                             + percentText(*atlas->metrics.gpuUtilizationWithFill) + " with 1,000 prompts of 1,024 tokens a second beside it.\nHalf of these prompts wait "
+                                             + percentText(*atlas->metrics.gpuUtilizationWithFill) + " with 1,000 prompts of 1,024 tokens per second beside it.\nHalf of these prompts wait "
                                              + plainText(*fill.ttftInflation) + " times as long for their first token as on a GPU of their own, "
                                              + secondsText(*fill.ttftP50Ms / 1e3) + "; one in a hundred waits " + secondsText(*fill.ttftP99Ms / 1e3) + " or longer.");
-        comparePage("across-datacenters.md", "GPipe over one connection a node pair takes " + secondsText(one) + " an iteration and Atlas " + secondsText(own)
+        comparePage("across-datacenters.md", "GPipe over one connection per node pair takes " + secondsText(one) + " per iteration and Atlas " + secondsText(own)
                                                  + ", " + plainText(one / own) + " times less; GPUs\nare " + percentText(*atlas->metrics.gpuUtilization)
                                                  + " busy with training, and " + percentText(*atlas->metrics.gpuUtilizationWithFill) + " with 1,000 prompts a second of 1,024 tokens beside it");
     }
@@ -218,7 +218,7 @@ private slots:
 
     void theTableOverLoad()
     {
-        std::string table = fillHead("prompts a second");
+        std::string table = fillHead("prompts per second");
         for (const char *rate : {"100", "250", "500", "750", "1000", "1250", "1500"})
             table += fillRow(rate, {{"bubble_fill.requests_per_s", rate}});
         comparePage("atlas-headline.md", table);

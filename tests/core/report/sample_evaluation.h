@@ -102,6 +102,7 @@ inline std::shared_ptr<Evaluation> sampleEvaluation()
     m.confidence.label = "spec sheet";
     m.spans = 4;
     e->problems = {{Severity::Blocking, "Stage 1 needs 88 GB of 80 GB.", "memory", {}}};
+    e->feasibility.fitsGpus = false;
     return e;
 }
 

@@ -113,6 +113,7 @@ private slots:
         QCOMPARE(reason([](Evaluation &e) {
                      e.metrics.iterationTime.reset();
                      e.problems = {{Severity::Blocking, "Stage 1 has no place", {}, {}}};
+                     e.feasibility.isPlaced = false;
                  }), std::string("stage 1 has no place"));
     }
 

@@ -110,6 +110,7 @@ private slots:
         auto plans = twoPlans();
         auto possible = test::sampleEvaluation();
         possible->problems.clear();
+        possible->feasibility = {};
         plans[1] = {"Possible", "possible.trainyard.json", possible};
         plans[0].name = "Too large";
         const QString table = QString::fromStdString(comparisonTable(plans)), markdown = QString::fromStdString(markdownReport(plans));

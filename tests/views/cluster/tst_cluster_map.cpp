@@ -378,7 +378,9 @@ private slots:
         QTest::mouseDClick(&hand.map, Qt::LeftButton, {}, hand.map.mapLayout().links[0].card.center().toPoint());
         auto *editor = hand.map.findChild<LinkEditor *>();
         QVERIFY(editor);
-        editor->findChildren<QDoubleSpinBox *>().at(1)->setValue(800);
+        for (QDoubleSpinBox *number : editor->findChildren<QDoubleSpinBox *>())
+            if (number->value() == 400)    // its capacity
+                number->setValue(800);
         editor->accept();
         QCOMPARE(hand.words, QStringLiteral("Edit link Virginia – Iowa"));
         QCOMPARE(hand.commits.back()->cluster.wanLinks[0].capacityGbps, 800.0);

@@ -60,7 +60,7 @@ private slots:
         QFETCH(ThemeKind, kind);
         applyTheme(*qApp, kind);
         for (int stage = 0; stage < 64; ++stage) {
-            for (int work = int(WorkKind::Forward); work <= int(WorkKind::WeightsToGpu); ++work) {
+            for (int work = int(WorkKind::Forward); work < kWorkKindCount; ++work) {
                 const double apart = distance(labOf(rgbOf(theme().stage(stage, 64))), labOf(rgbOf(theme().work(WorkKind(work)))));
                 QVERIFY2(apart >= 20, qPrintable(QStringLiteral("stage %1, kind %2: %3").arg(stage).arg(work).arg(apart)));
             }
