@@ -26,7 +26,9 @@ std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pip
     limit(workload.source.inFlight);
     if (schedule.room == RoomUse::RunTime && workload.source.hasMemory)
         limit(inFlightRoom(workload, kWorkConservingShare).microBatches);
-    else if (schedule.inFlight && schedule.room == RoomUse::None && !schedule.splitsBackward)   // else more may wait for their weight gradients, or use room
+    else if (schedule.splitsBackward || schedule.room != RoomUse::None)
+        return most;               // more may wait for their weight gradients, or use room
+    else if (schedule.inFlight)
         limit(schedule.inFlight({stages, pipelines.microBatches, workload.degrees.programChunks(), {}}));
     else if (schedule.holdsStagesBehind)
         for (int i = 0; i < stages; ++i)
