@@ -47,6 +47,10 @@ StageTime stageTime(const Timeline &timeline, std::uint32_t track)
 BookedWait bookedWait(const Timeline &timeline, std::uint32_t span, std::uint32_t track)
 {
     std::uint32_t cause = timeline.cause[span];
+    if (cause == kNoSpan || timeline.trackOf[cause] == track)
+        return {TimeUse::Bubble, timeline.start[span]};
+    if (isTrainingCompute(timeline.kind[cause]))
+        return {TimeUse::Pipeline, timeline.end[cause]};   // the lag of a local boundary: most waits of most pipelines
     // An exchange without duration (a gradient norm) passes on what it waited for itself; so do the pieces of a cell's transfer,
     // which are gathered for its sake.
     const auto passesOn = [&](std::uint32_t other) {
