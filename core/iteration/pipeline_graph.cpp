@@ -103,7 +103,7 @@ public:
             part->times(table);
     }
 
-    Expected<TaskGraph> build()
+    Expected<TaskGraph> build(std::uint64_t fingerprint)
     {
         ClassTable table;
         times(table);
@@ -118,7 +118,7 @@ public:
         for (const auto &part : m_parts)
             if (const auto ordered = part->order(builder); !ordered)
                 return std::unexpected(ordered.error());
-        return std::move(builder).finish(fingerprint());
+        return std::move(builder).finish(fingerprint);
     }
 
 private:
@@ -138,7 +138,8 @@ Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<co
         return std::unexpected(checked.error());
     if (const auto checked = checkOps(costs); !checked)
         return std::unexpected(checked.error());
-    return Iteration(costs, more).build();
+    Iteration iteration(costs, more);
+    return iteration.build(iteration.fingerprint());
 }
 
 bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more)
@@ -157,13 +158,14 @@ Expected<TaskGraph> pipelineGraph(const IterationCosts &costs, GraphCache &cache
     if (const auto checked = checkSizes(costs); !checked)
         return std::unexpected(checked.error());
     Iteration iteration(costs, {});
-    if (std::optional<TaskGraph> graph = cache.take(iteration.fingerprint())) {
+    const std::uint64_t fingerprint = iteration.fingerprint();
+    if (std::optional<TaskGraph> graph = cache.take(fingerprint)) {
         iteration.times(graph->table);
         return std::move(*graph);
     }
     if (const auto checked = checkOps(costs); !checked)
         return std::unexpected(checked.error());
-    return iteration.build();
+    return iteration.build(fingerprint);
 }
 
 void recordExecutedOrder(IterationCosts &costs, const Timeline &timeline)

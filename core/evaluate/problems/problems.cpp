@@ -132,11 +132,10 @@ void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &eval
     if (levels.together >= levels.ranks || workload.source.includesFabric || !metrics.breakdown)
         return;
     const auto share = std::llround(100 * metrics.breakdown->tensorParallel / *metrics.iterationTime);
-    Problem problem{Severity::Warning,
+    problems.push_back({Severity::Warning,
                     "Tensor groups of " + std::to_string(levels.ranks) + " GPUs span nodes of " + std::to_string(levels.together)
                         + ": their collectives cross the fabric and show for " + std::to_string(share) + " % of the iteration",
-                    "parallelism.tensor", {}, FixSearchKind::TensorGroups};
-    problems.push_back(std::move(problem));
+                    "parallelism.tensor", {}, FixSearchKind::TensorGroups});
 }
 
 /// ZeRO-2 and ZeRO-3 in a pipeline: what some frameworks refuse and others have not.
@@ -181,12 +180,11 @@ void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload)
     const auto &datacenters = plan.cluster.datacenters;
     const bool canShrink = across->ranks % p.expertTensor == 0;
     const int expert = canShrink ? std::gcd(across->ranks / p.expertTensor, workload.model.experts) : 0;
-    Problem problem{Severity::Blocking,
+    problems.push_back({Severity::Blocking,
                     "Groups of " + std::to_string(p.expert * p.expertTensor) + " ranks that share the experts span " + datacenters[std::size_t(across->from)].label()
                         + " and " + datacenters[std::size_t(across->to)].label() + ": experts across a WAN are not modelled. A pipeline across datacenters (placement.mode)"
                         + (canShrink ? ", or experts over " + counted(expert, "rank") + ", would do" : " would do"),
-                    "parallelism.expert", {}, FixSearchKind::Experts};
-    problems.push_back(std::move(problem));
+                    "parallelism.expert", {}, FixSearchKind::Experts});
 }
 
 void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
